@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Time, ids, randomness, locks and threads: everything that makes two runs differ.
+
+All other code takes an `Environment` as an argument. The simulator hands in one of its own, so that
+a run is replayed from its seed; production uses `RealEnvironment`. This file and `config` are the
+only ones that may touch the machine's clock, random source or environment variables
+(`tests/test_architecture.py`).
+"""
+
+import os
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+
+class Environment(Protocol):
+    """What protocol code may know of the world outside its arguments and stores."""
+
+    def now(self) -> float:
+        """Seconds since the epoch, as told by the wall clock; it may jump."""
+
+    def monotonic(self) -> float:
+        """Seconds on a clock that never goes back; only differences mean anything."""
+
+    def sleep(self, seconds: float) -> None:
+        """Let others run for at least this long."""
+
+    def new_id(self) -> str:
+        """Give a name that no other call ever gives: 32 hex digits."""
+
+    def random_bytes(self, count: int) -> bytes:
+        """Give unpredictable bytes, fit for secrets."""
+
+    def lock(self) -> AbstractContextManager[object]:
+        """Make a mutual exclusion lock for one process."""
+
+    def executor(self, threads: int) -> Executor:
+        """Make a pool that runs work beside the caller; the caller shuts it down."""
+
+    def spawn(self, work: Callable[[], None], *, name: str) -> None:
+        """Run background work in a thread that does not keep the process alive."""
+
+
+class RealEnvironment:
+    """The machine's own clocks, random source and threads."""
+
+    def now(self) -> float:
+        """Read the wall clock."""
+        return time.time()
+
+    def monotonic(self) -> float:
+        """Read the monotonic clock."""
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        """Block this thread."""
+        time.sleep(seconds)
+
+    def new_id(self) -> str:
+        """Draw a random UUID."""
+        return uuid.uuid4().hex
+
+    def random_bytes(self, count: int) -> bytes:
+        """Draw from the kernel's random source."""
+        return os.urandom(count)
+
+    def lock(self) -> AbstractContextManager[object]:
+        """Make a thread lock."""
+        return threading.Lock()
+
+    def executor(self, threads: int) -> Executor:
+        """Make a thread pool."""
+        return ThreadPoolExecutor(max_workers=threads, thread_name_prefix="lochan")
+
+    def spawn(self, work: Callable[[], None], *, name: str) -> None:
+        """Start a daemon thread."""
+        threading.Thread(target=work, name=name, daemon=True).start()

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a kernel offers. `native` (Cython) and `twin` (pure Python) both offer exactly this.
+
+Equal input gives equal output, byte for byte, from both; `tests/unit/kernel` runs every test on
+both and compares them. All functions are pure. The native ones release the interpreter lock while
+they work, so two threads use two cores.
+
+Damaged or hostile input raises `Corruption` with the file's name and the offset of the block; it
+never reads out of bounds, and allocates no more than the limits below say. Formats:
+docs/formats/sstable.md, docs/formats/ids.md.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from lochan.kernel.records import Column, Records
+
+# A hostile block may declare any size: what is larger than the largest legal row is refused before
+# anything is allocated. 640 << 16 is the largest identity or value (docs/formats/sstable.md).
+MAX_COMPONENT = 640 << 16
+MAX_BLOCK = 2 * MAX_COMPONENT + (1 << 16)
+
+
+class EncodedBlocks(NamedTuple):
+    """The data and index part of a table file, and what its properties say about it.
+
+    `body` is data blocks, lower index blocks (two-level only), then the index or top-level index
+    block, each with its trailer. Offsets count from the start of `body`, which starts the file.
+    """
+
+    body: bytes
+    index_offset: int
+    index_length: int  # of the (top-level) index block as stored, without trailer
+    index_partitions: int  # 0 when the index has one level
+    top_level_index_size: int  # uncompressed, 0 when the index has one level
+    index_size: int  # property rocksdb.index.size
+    data_size: int  # all data blocks with trailers
+    data_blocks: int
+    raw_key_size: int  # sum of key length + 8
+    raw_value_size: int  # sum of encoded value record lengths
+    estimated_size: int  # docs/formats/sstable.md, "Estimated size"
+
+
+class DiffRows(NamedTuple):
+    """Where two sorted record lists differ, in key order; one element a difference in each list.
+
+    `kinds` holds b"a" (only right has the key), b"r" (only left), b"c" (identities differ). `left`
+    and `right` hold row numbers as int64; the side that lacks the key has -1.
+    """
+
+    kinds: bytes
+    left: memoryview
+    right: memoryview
+
+
+class MergedRows(NamedTuple):
+    """The rows of a three-way merge, and the row numbers of each conflict.
+
+    A conflict's three numbers stand at the same place in `base`, `dest` and `source` (int64, -1
+    where that side lacks the key). Conflicting keys take the destination's side in `records` under
+    strategy "" and "dest-wins", the source's under "source-wins".
+    """
+
+    records: Records
+    base: memoryview
+    dest: memoryview
+    source: memoryview
+
+
+class Table(Protocol):
+    """The rows of one table file, found through its index; the file stays where it is."""
+
+    block_count: int
+
+    def scan(self, first: int, stop: int) -> Records:
+        """Decode blocks first to stop - 1 into columns, checking key order on the way."""
+
+    def find_block(self, key: bytes) -> int:
+        """Number the first block that may hold `key` or a larger one; block_count if none."""
+
+    def get(self, key: bytes) -> tuple[bytes, bytes] | None:
+        """Look up one key: (identity, value), or None."""
+
+    def get_many(self, keys: Column) -> Records:
+        """Look up keys in ascending order, repeats allowed; an absent key gets an empty identity."""
+
+    def verify(self) -> int:
+        """Check every block, checksum and key order; count the rows."""
+
+
+class Kernel(Protocol):
+    """The hot loops: checksums, hashes, blocks and row algebra."""
+
+    def crc32c(self, data: bytes) -> int:
+        """CRC-32C (Castagnoli), unmasked."""
+
+    def compress(self, data: bytes) -> bytes:
+        """Raw snappy, deterministic: docs/formats/sstable.md says which matches are taken."""
+
+    def decompress(self, data: bytes) -> bytes:
+        """Undo raw snappy. Raises Corruption; refuses a declared size above MAX_BLOCK."""
+
+    def fnv1a64(self, data: bytes) -> int:
+        """FNV-1a, 64 bits."""
+
+    def file_id(self, records: Records) -> bytes:
+        """Name records by seed 001's formula: 32 bytes (docs/formats/ids.md)."""
+
+    def encode(self, records: Records) -> EncodedBlocks:
+        """Write data and index blocks. Raises InvalidInput unless keys strictly increase."""
+
+    def decode_block(
+        self, file: bytes, offset: int, length: int, name: str
+    ) -> list[tuple[bytes, bytes]]:
+        """Read one block at a handle: check bounds and checksum, expand, list its (key, value)s."""
+
+    def open_table(
+        self, file: bytes, name: str, index_offset: int, index_length: int, two_level: bool
+    ) -> Table:
+        """Decode the index of a file whose footer and properties have been read."""
+
+    def concat(self, parts: Sequence[Records]) -> Records:
+        """Join record lists end to end."""
+
+    def sort_order(self, keys: Column) -> memoryview:
+        """Give the row numbers (int64) that put keys into byte order; equal keys keep their order."""
+
+    def take(self, column: Column, rows: memoryview) -> Column:
+        """Copy the values with these row numbers (int64) into a new column, in that order."""
+
+    def lower_bound(self, keys: Column, key: bytes) -> int:
+        """Number the first row whose key is not below `key`; keys are sorted."""
+
+    def overlay(self, base: Records, changes: Records) -> tuple[Records, int]:
+        """Apply sorted changes to base rows; count the rows added, removed or changed.
+
+        An empty identity removes. A change whose identity equals the base row's keeps the base row:
+        writing the same content again is no change.
+        """
+
+    def cut_points(self, records: Records, raggedness: int, cap_bytes: int) -> memoryview:
+        """Say where ranges end: int64 row counts, each the exclusive end of a finished range.
+
+        A range ends after row i when FNV-1a-64(key) mod raggedness is 0, or when the raw size (key,
+        identity and value lengths) since the last cut reaches the cap. Rows after the last cut are
+        unfinished. The first row is taken to follow a cut.
+        """
+
+    def diff(self, left: Records, right: Records) -> DiffRows:
+        """Compare two sorted record lists by key and identity."""
+
+    def merge(self, base: Records, dest: Records, source: Records, strategy: str) -> MergedRows:
+        """Merge row by row: a side that equals base yields to the other; equal changes agree."""

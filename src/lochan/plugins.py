@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find drivers by entry point: ours and other people's alike.
+
+A driver package says, for instance,
+
+    [project.entry-points."lochan.kv"]
+    mystore = "mypackage.store:MyStore"
+
+and `mystore://...` works everywhere a KV address is accepted. Nothing registers by being imported.
+"""
+
+from importlib.metadata import entry_points
+
+from lochan.errors import InvalidInput, Unavailable
+
+KV = "lochan.kv"
+OBJECTS = "lochan.objects"
+
+
+def installed(group: str) -> list[str]:
+    """Name the drivers of one group that this environment has, sorted."""
+    return sorted({point.name for point in entry_points(group=group)})
+
+
+def load(group: str, name: str) -> object:
+    """Import the driver called `name` of `group`.
+
+    Raises: InvalidInput for an unknown name; Unavailable when its package lacks a dependency.
+    """
+    found = entry_points(group=group, name=name)
+    if not found:
+        known = ", ".join(installed(group)) or "none"
+        message = f"no driver {name!r} in {group}; installed: {known}"
+        raise InvalidInput(message, code="unknown-driver", group=group, name=name)
+    point = next(iter(found))
+    try:
+        return point.load()
+    except ImportError as error:
+        extras = ", ".join(point.extras) or name
+        message = f"driver {name!r} needs a package that is missing ({error}); install lochan[{extras}]"
+        raise Unavailable(message, code="driver-not-installed", name=name) from error
