@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one place where records become bytes and back.
 
-The bytes are protobuf messages (records.proto, docs/formats/records.md). Encoding is canonical: fields
-in number order, maps sorted by key, defaults left out, so equal records give equal bytes and stores
-may compare values as bytes. What was written by somebody else in another order decodes to the same
-record.
+The bytes are protobuf messages (records.proto, docs/formats/records.md). Encoding is canonical:
+fields in number order, maps sorted by key, defaults left out, so equal records give equal bytes and
+stores may compare values as bytes. What was written by somebody else in another order decodes to the
+same record.
 """
 
-from typing import NamedTuple
-
+import msgspec
 from google.protobuf.message import DecodeError
 
 from lochan.errors import Corruption
 from lochan.model import records_pb2 as wire
 
 
-class RangeData(NamedTuple):
+class RangeData(msgspec.Struct, frozen=True):
     """What a metarange says about one range beside its id: bounds, size and number of rows."""
 
     min_key: bytes
