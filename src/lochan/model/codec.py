@@ -3,8 +3,8 @@
 
 The bytes are protobuf messages (records.proto, docs/formats/records.md). Encoding is canonical:
 fields in number order, maps sorted by key, defaults left out, so equal records give equal bytes and
-stores may compare values as bytes. What was written by somebody else in another order decodes to the
-same record.
+stores may compare values as bytes. What somebody else wrote in another order decodes to the same
+record.
 """
 
 import msgspec

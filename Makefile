@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+# Two commands from a clean clone: `make demo` and `make test`. Each makes its own environment in
+# .venv from the pinned packages, compiles the kernel, and then works; Python 3.11 or later and a C
+# compiler are all that must be there. `make help` lists the rest.
+
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+PYTEST_ARGS ?=
+SERVERS ?= auto
+VENV := .venv
+BIN := $(VENV)/bin
+NATIVE := $(wildcard src/lochan/kernel/native/*.pyx src/lochan/kernel/native/*.pxd src/lochan/kernel/native/*.h)
+PROTO := src/lochan/model/records.proto
+
+.DEFAULT_GOAL := help
+.PHONY: help demo serve test check bench verify servers fmt lock proto clean
+
+help:
+	@echo 'demo     a small lake, from nothing, with what each step did'
+	@echo 'serve    look at the demo lake with a browser'
+	@echo 'test     every test but the campaigns; PYTEST_ARGS passes options on'
+	@echo 'check    style, types, import contracts, architecture'
+	@echo 'verify   the campaigns: crashes, corruption, fuzzing, large trees (long)'
+	@echo 'bench    the figures, each beside its yardstick'
+	@echo 'servers  get what some tests speak to: sst_dump, PostgreSQL (root and apt-get needed)'
+	@echo 'fmt      format the sources'
+	@echo 'lock     pin the newest packages in requirements.lock'
+	@echo 'proto    write *_pb2.py from the .proto files'
+	@echo 'clean    remove everything that these targets made'
+
+$(VENV)/packages: requirements.lock
+	@test -n '$(PYTHON)' || { echo 'no Python 3.11 or later found; name one: make PYTHON=/path/to/python3' >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@touch $@
+
+$(VENV)/kernel: $(VENV)/packages pyproject.toml setup.py $(NATIVE)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(VENV)/kernel
+	$(BIN)/python examples/demo.py
+
+serve: $(VENV)/kernel
+	$(BIN)/python examples/serve.py
+
+test: $(VENV)/kernel servers
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: $(VENV)/kernel
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest --quiet tests/test_architecture.py
+
+bench: $(VENV)/kernel
+	$(BIN)/python bench/run.py
+
+verify: $(VENV)/kernel servers
+	$(BIN)/python -m pytest -m campaign $(PYTEST_ARGS)
+
+servers:
+	@sh .ci/servers '$(SERVERS)'
+
+fmt: $(VENV)/packages
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+
+# Universal: one file for every Python and platform that pyproject.toml allows. pyspark is left out
+# until code under spark/ needs it; it is larger than all the rest together.
+lock:
+	$(PYTHON) -m venv .cache/lock
+	.cache/lock/bin/python -m pip install --quiet --disable-pip-version-check uv
+	.cache/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
+		--generate-hashes --no-header --extra dev --extra postgres --extra cloud --extra arrow \
+		--output-file requirements.lock pyproject.toml
+
+proto:
+	$(PYTHON) -m venv .cache/proto
+	$(PYTHON) -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['proto'], sep='\n')" > .cache/proto/requirements.txt
+	.cache/proto/bin/python -m pip install --quiet --disable-pip-version-check -r .cache/proto/requirements.txt
+	PATH="$(CURDIR)/.cache/proto/bin:$$PATH" python -m grpc_tools.protoc -I src --python_out=src --mypy_out=quiet:src $(PROTO)
+
+clean:
+	rm -rf $(VENV) .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache build dist lake
+	rm -rf src/lochan.egg-info src/lochan/kernel/native/*.c src/lochan/kernel/native/*.so
+	find src tests bench examples -name __pycache__ -type d -prune -exec rm -rf {} +
