@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows as a whole: join, sort, pick, search, and say where ranges end."""
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from lochan.errors import InvalidInput
+from lochan.kernel.records import Column, Records
+from lochan.kernel.twin.hashing import fnv1a64
+
+
+def concat(parts: Sequence[Records]) -> Records:
+    """Join record lists end to end."""
+    return Records.of(row for part in parts for row in part)
+
+
+def sort_order(keys: Column) -> memoryview:
+    """Give the row numbers (int64) that put keys into byte order; equal keys keep their order."""
+    listed = list(keys)
+    return memoryview(array("q", sorted(range(len(listed)), key=listed.__getitem__)))
+
+
+def take(column: Column, rows: memoryview) -> Column:
+    """Copy the values with these row numbers (int64) into a new column, in that order."""
+    listed = list(column)
+    if any(not 0 <= row < len(listed) for row in rows):
+        raise IndexError(f"a row number is not among {len(listed)} rows")
+    return Column.of([listed[row] for row in rows])
+
+
+def lower_bound(keys: Column, key: bytes) -> int:
+    """Number the first row whose key is not below `key`; keys are sorted."""
+    return bisect_left(keys, key)
+
+
+def cut_points(records: Records, raggedness: int, cap_bytes: int) -> memoryview:
+    """Say where ranges end: int64 row counts, each the exclusive end of a finished range.
+
+    A range ends after row i when FNV-1a-64(key) mod raggedness is 0, or when the raw size (key,
+    identity and value lengths) since the last cut reaches the cap. Rows after the last cut are
+    unfinished. The first row is taken to follow a cut.
+    """
+    if raggedness < 1 or cap_bytes < 1:
+        raise InvalidInput(f"raggedness {raggedness} and cap {cap_bytes} must be at least 1")
+    cuts, size = array("q"), 0
+    for number, row in enumerate(records):
+        size += sum(map(len, row))
+        if size >= cap_bytes or fnv1a64(row.key) % raggedness == 0:
+            cuts.append(number + 1)
+            size = 0
+    return memoryview(cuts)
