@@ -8,8 +8,8 @@
     2         copy, 2 bytes   1 + (tag >> 2)                   offset: 2 bytes, little endian
     3         copy, 4 bytes   1 + (tag >> 2)                   offset: 4 bytes, little endian
 
-The format leaves the choice of matches open. Ours is fixed (docs/formats/sstable.md, "Compression"):
-equal blocks are stored as equal bytes by every kernel, for ever.
+The format leaves the choice of matches open. Ours is fixed (docs/formats/sstable.md,
+"Compression"): equal blocks are stored as equal bytes by every kernel, for ever.
 """
 
 from lochan.errors import Corruption
