@@ -30,7 +30,7 @@ class Record(NamedTuple):
 class Column:
     """n byte strings in one buffer. `offsets` is a contiguous memoryview of format q, n + 1 long."""
 
-    data: bytes
+    data: bytes | memoryview
     offsets: memoryview
 
     @classmethod

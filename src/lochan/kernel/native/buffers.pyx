@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns as C sees them: views of what Python holds, and builders of new ones."""
+
+from cpython.buffer cimport PyBuffer_FillInfo
+from libc.stdint cimport int64_t, uint8_t
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy, memset
+
+from lochan.kernel.native.coding cimport SLACK
+
+from lochan.kernel.records import Column, Records
+
+
+cdef class Memory:
+    """A block of memory from C, freed when the last view of it goes."""
+
+    def __getbuffer__(self, Py_buffer* buffer, int flags):
+        PyBuffer_FillInfo(buffer, self, self.pointer, self.size, 1, flags)
+
+    def __dealloc__(self):
+        free(self.pointer)
+
+
+cdef object wrap(void* pointer, Py_ssize_t size):
+    cdef Memory memory = Memory.__new__(Memory)
+    memory.pointer = <uint8_t*>pointer
+    memory.size = size
+    return memoryview(memory)
+
+
+cdef object wrap_int64(int64_t* pointer, Py_ssize_t count):
+    return wrap(pointer, count * sizeof(int64_t)).cast("q")
+
+
+cdef class Held:
+    """The buffers that a call reads; they are released when the call ends."""
+
+    def __cinit__(self):
+        self.views = []
+
+    cdef View column(self, object column) except *:
+        cdef const uint8_t[::1] data = column.data
+        cdef const int64_t[::1] offsets = column.offsets
+        cdef View view
+        if offsets.shape[0] < 1 or offsets[0] < 0 or offsets[offsets.shape[0] - 1] > data.shape[0]:
+            raise ValueError("a column's offsets must lie inside its buffer")
+        self.views.append(data)
+        self.views.append(offsets)
+        view.data = &data[0]
+        view.offsets = &offsets[0]
+        view.count = offsets.shape[0] - 1
+        return view
+
+    cdef RowsView rows(self, object records) except *:
+        cdef RowsView view
+        view.keys = self.column(records.keys)
+        view.identities = self.column(records.identities)
+        view.values = self.column(records.values)
+        if not view.keys.count == view.identities.count == view.values.count:
+            raise ValueError("the columns of records must have equal lengths")
+        return view
+
+
+cdef int start_builder(Builder* b, Py_ssize_t bytes_expected, Py_ssize_t rows_expected) noexcept nogil:
+    memset(b, 0, sizeof(Builder))
+    b.capacity = bytes_expected + SLACK
+    b.offset_capacity = rows_expected + 16
+    b.data = <uint8_t*>malloc(b.capacity + SLACK)
+    b.offsets = <int64_t*>malloc(b.offset_capacity * sizeof(int64_t))
+    if b.data == NULL or b.offsets == NULL:
+        drop_builder(b)
+        return -1
+    b.offsets[0] = 0
+    return 0
+
+
+cdef void drop_builder(Builder* b) noexcept nogil:
+    free(b.data)
+    free(b.offsets)
+    b.data = NULL
+    b.offsets = NULL
+
+
+cdef int reserve_bytes(Builder* b, Py_ssize_t more) noexcept nogil:
+    cdef Py_ssize_t wanted = b.size + more
+    cdef uint8_t* moved
+    if wanted <= b.capacity:
+        return 0
+    wanted += wanted >> 1
+    moved = <uint8_t*>realloc(b.data, wanted + SLACK)
+    if moved == NULL:
+        return -1
+    b.data = moved
+    b.capacity = wanted
+    return 0
+
+
+cdef int reserve_rows(Builder* b, Py_ssize_t more) noexcept nogil:
+    cdef Py_ssize_t wanted = b.count + more + 1
+    cdef int64_t* moved
+    if wanted <= b.offset_capacity:
+        return 0
+    wanted += wanted >> 1
+    moved = <int64_t*>realloc(b.offsets, wanted * sizeof(int64_t))
+    if moved == NULL:
+        return -1
+    b.offsets = moved
+    b.offset_capacity = wanted
+    return 0
+
+
+cdef int append_run(Builder* b, const View* source, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
+    cdef int64_t first = source.offsets[start]
+    cdef int64_t delta = b.size - first
+    cdef Py_ssize_t size = <Py_ssize_t>(source.offsets[stop] - first)
+    cdef Py_ssize_t i
+    cdef int64_t* target
+    if reserve_bytes(b, size) or reserve_rows(b, stop - start):
+        return -1
+    memcpy(b.data + b.size, source.data + first, size)
+    target = b.offsets + b.count + 1 - (start + 1)
+    for i in range(start + 1, stop + 1):
+        target[i] = source.offsets[i] + delta
+    b.size += size
+    b.count += stop - start
+    return 0
+
+
+cdef object finish_builder(Builder* b):
+    """Hand the buffers over to Python; the builder is empty afterwards."""
+    data = wrap(b.data, b.size)
+    b.data = NULL
+    offsets = wrap_int64(b.offsets, b.count + 1)
+    b.offsets = NULL
+    return Column(data, offsets)
+
+
+cdef int start_rows(RowsBuilder* b, Py_ssize_t keys, Py_ssize_t identities, Py_ssize_t values,
+                    Py_ssize_t rows) noexcept nogil:
+    memset(b, 0, sizeof(RowsBuilder))
+    if (start_builder(&b.keys, keys, rows) or start_builder(&b.identities, identities, rows)
+            or start_builder(&b.values, values, rows)):
+        drop_rows(b)
+        return -1
+    return 0
+
+
+cdef void drop_rows(RowsBuilder* b) noexcept nogil:
+    drop_builder(&b.keys)
+    drop_builder(&b.identities)
+    drop_builder(&b.values)
+
+
+cdef int append_rows(RowsBuilder* b, const RowsView* source, Py_ssize_t start,
+                     Py_ssize_t stop) noexcept nogil:
+    if start >= stop:
+        return 0
+    if (append_run(&b.keys, &source.keys, start, stop)
+            or append_run(&b.identities, &source.identities, start, stop)
+            or append_run(&b.values, &source.values, start, stop)):
+        return -1
+    return 0
+
+
+cdef object finish_rows(RowsBuilder* b):
+    return Records(finish_builder(&b.keys), finish_builder(&b.identities), finish_builder(&b.values))

@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The algebra of sorted records: overlay, diff, three-way merge, and what they are made of.
+
+Rows that pass through unchanged are copied in runs, found by galloping, so that a few changes among
+many rows cost few comparisons.
+"""
+
+from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcmp, memcpy, memset
+
+from lochan.kernel.native.buffers cimport (
+    Builder, Held, RowsBuilder, RowsView, View, append_rows, at, drop_builder, drop_rows,
+    finish_builder, finish_rows, length, reserve_bytes, reserve_rows, start_builder, start_rows,
+    wrap, wrap_int64,
+)
+from lochan.kernel.native.coding cimport common_prefix, compare
+
+from lochan.kernel.interface import DiffRows, MergedRows
+from lochan.kernel.records import EMPTY
+
+
+cdef inline int compare_keys(const View* a, Py_ssize_t i, const View* b, Py_ssize_t j) noexcept nogil:
+    return compare(at(a, i), length(a, i), at(b, j), length(b, j))
+
+
+cdef inline bint same_identity(const RowsView* a, Py_ssize_t i, const RowsView* b, Py_ssize_t j) noexcept nogil:
+    cdef Py_ssize_t n = length(&a.identities, i)
+    return n == length(&b.identities, j) and memcmp(at(&a.identities, i), at(&b.identities, j), n) == 0
+
+
+cdef Py_ssize_t gallop(const View* keys, Py_ssize_t low, const uint8_t* key, Py_ssize_t size) noexcept nogil:
+    """Number the first row, from `low` on, whose key is not below the given one."""
+    cdef Py_ssize_t high = low, stride = 1, middle
+    while high < keys.count and compare(at(keys, high), length(keys, high), key, size) < 0:
+        low = high + 1
+        high += stride
+        stride *= 2
+    if high > keys.count:
+        high = keys.count
+    while low < high:
+        middle = (low + high) >> 1
+        if compare(at(keys, middle), length(keys, middle), key, size) < 0:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+cdef inline Py_ssize_t data_size(const View* v) noexcept nogil:
+    return <Py_ssize_t>(v.offsets[v.count] - v.offsets[0])
+
+
+cdef inline int start_like(RowsBuilder* out, const RowsView* a, const RowsView* b) noexcept nogil:
+    return start_rows(out, data_size(&a.keys) + data_size(&b.keys),
+                      data_size(&a.identities) + data_size(&b.identities),
+                      data_size(&a.values) + data_size(&b.values), a.keys.count + b.keys.count)
+
+
+def lower_bound(object keys, const uint8_t[::1] key not None):
+    """Number the first row whose key is not below `key`."""
+    cdef Held held = Held()
+    cdef View view = held.column(keys)
+    cdef Py_ssize_t low = 0, high = view.count, middle
+    while low < high:
+        middle = (low + high) >> 1
+        if compare(at(&view, middle), length(&view, middle), &key[0], key.shape[0]) < 0:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def concat(object parts):
+    """Join record lists end to end."""
+    cdef Held held
+    cdef RowsBuilder out
+    cdef RowsView rows
+    cdef Py_ssize_t sizes[4]
+    cdef int failed = 0
+    kept = [part for part in parts if len(part)]
+    if len(kept) < 2:
+        return kept[0] if kept else EMPTY
+    memset(sizes, 0, sizeof(sizes))
+    for part in kept:
+        sizes[0] += part.keys.size_bytes
+        sizes[1] += part.identities.size_bytes
+        sizes[2] += part.values.size_bytes
+        sizes[3] += len(part)
+    if start_rows(&out, sizes[0], sizes[1], sizes[2], sizes[3]):
+        raise MemoryError
+    try:
+        for part in kept:
+            held = Held()
+            rows = held.rows(part)
+            with nogil:
+                failed = append_rows(&out, &rows, 0, rows.keys.count)
+            if failed:
+                raise MemoryError
+        return finish_rows(&out)
+    finally:
+        drop_rows(&out)
+
+
+def take(object column, const int64_t[::1] rows not None):
+    """Copy the values with these row numbers into a new column."""
+    cdef Held held = Held()
+    cdef View source = held.column(column)
+    cdef Builder out
+    cdef Py_ssize_t i, n = rows.shape[0], size = 0
+    cdef int64_t row
+    cdef int failed = 0
+    for i in range(n):
+        if not 0 <= rows[i] < source.count:
+            raise IndexError(rows[i])
+        size += length(&source, rows[i])
+    if start_builder(&out, size, n):
+        raise MemoryError
+    with nogil:
+        for i in range(n):
+            row = rows[i]
+            memcpy(out.data + out.size, at(&source, row), length(&source, row))
+            out.size += length(&source, row)
+            out.offsets[i + 1] = out.size
+        out.count = n
+    return finish_builder(&out)
+
+
+# Eight bytes of a key, as a number that sorts like them, and the row it came from.
+cdef struct Handle:
+    uint64_t prefix
+    int64_t row
+
+
+cdef inline bint after(const View* keys, Py_ssize_t skip, const Handle* a, const Handle* b) noexcept nogil:
+    if a.prefix != b.prefix:
+        return a.prefix > b.prefix
+    return compare(at(keys, a.row) + skip, length(keys, a.row) - skip,
+                   at(keys, b.row) + skip, length(keys, b.row) - skip) > 0
+
+
+cdef void merge_sort(const View* keys, Py_ssize_t skip, Handle* a, Handle* spare, Py_ssize_t n) noexcept nogil:
+    """Sort handles, bottom up and stable; the result is in `a`."""
+    cdef Py_ssize_t width = 1, start, i, j, k, middle, stop
+    cdef Handle* source = a
+    cdef Handle* target = spare
+    cdef Handle* swap
+    while width < n:
+        start = 0
+        while start < n:
+            middle = start + width if start + width < n else n
+            stop = start + 2 * width if start + 2 * width < n else n
+            i = start
+            j = middle
+            for k in range(start, stop):
+                if i < middle and (j >= stop or not after(keys, skip, &source[i], &source[j])):
+                    target[k] = source[i]
+                    i += 1
+                else:
+                    target[k] = source[j]
+                    j += 1
+            start = stop
+        swap = source
+        source = target
+        target = swap
+        width *= 2
+    if source != a:
+        memcpy(a, source, n * sizeof(Handle))
+
+
+cdef void order_keys(const View* keys, Handle* handles, Handle* spare, int64_t* out) noexcept nogil:
+    cdef Py_ssize_t n = keys.count, i, k, skip = length(keys, 0) if n else 0
+    cdef const uint8_t* p
+    cdef Py_ssize_t left
+    cdef uint64_t prefix
+    for i in range(1, n):
+        skip = common_prefix(at(keys, 0), skip, at(keys, i), length(keys, i))
+    for i in range(n):
+        p = at(keys, i) + skip
+        left = length(keys, i) - skip
+        prefix = 0
+        for k in range(8):
+            prefix = (prefix << 8) | (p[k] if k < left else 0)
+        handles[i].prefix = prefix
+        handles[i].row = i
+    merge_sort(keys, skip, handles, spare, n)
+    for i in range(n):
+        out[i] = handles[i].row
+
+
+def sort_order(object keys):
+    """Give the row numbers that put keys into byte order; equal keys keep their order."""
+    cdef Held held = Held()
+    cdef View view = held.column(keys)
+    cdef Handle* handles = <Handle*>malloc((view.count + 1) * sizeof(Handle))
+    cdef Handle* spare = <Handle*>malloc((view.count + 1) * sizeof(Handle))
+    cdef int64_t* out = <int64_t*>malloc((view.count + 1) * sizeof(int64_t))
+    try:
+        if handles == NULL or spare == NULL or out == NULL:
+            free(out)
+            raise MemoryError
+        with nogil:
+            order_keys(&view, handles, spare, out)
+        return wrap_int64(out, view.count)
+    finally:
+        free(handles)
+        free(spare)
+
+
+cdef int overlay_rows(const RowsView* base, const RowsView* changes, RowsBuilder* out,
+                      Py_ssize_t* changed) noexcept nogil:
+    cdef Py_ssize_t i = 0, j, run
+    cdef bint present
+    for j in range(changes.keys.count):
+        run = gallop(&base.keys, i, at(&changes.keys, j), length(&changes.keys, j))
+        present = run < base.keys.count and compare_keys(&base.keys, run, &changes.keys, j) == 0
+        if present and same_identity(base, run, changes, j):
+            run += 1
+            if append_rows(out, base, i, run):
+                return -1
+            i = run
+            continue
+        if append_rows(out, base, i, run):
+            return -1
+        i = run + 1 if present else run
+        if length(&changes.identities, j) == 0:
+            changed[0] += present
+            continue
+        if append_rows(out, changes, j, j + 1):
+            return -1
+        changed[0] += 1
+    return append_rows(out, base, i, base.keys.count)
+
+
+def overlay(object base, object changes):
+    """Apply sorted changes to base rows; count the rows added, removed or changed."""
+    cdef Held held = Held()
+    cdef RowsView below = held.rows(base), above = held.rows(changes)
+    cdef RowsBuilder out
+    cdef Py_ssize_t changed = 0
+    cdef int failed = -1
+    with nogil:
+        if not start_like(&out, &below, &above):
+            failed = overlay_rows(&below, &above, &out, &changed)
+    try:
+        if failed:
+            raise MemoryError
+        return finish_rows(&out), changed
+    finally:
+        drop_rows(&out)
+
+
+cdef Py_ssize_t compare_rows(const RowsView* left, const RowsView* right, char* kinds,
+                             int64_t* lefts, int64_t* rights) noexcept nogil:
+    cdef Py_ssize_t i = 0, j = 0, n = 0
+    cdef int order
+    while i < left.keys.count or j < right.keys.count:
+        if i == left.keys.count:
+            order = 1
+        elif j == right.keys.count:
+            order = -1
+        else:
+            order = compare_keys(&left.keys, i, &right.keys, j)
+        if order == 0 and same_identity(left, i, right, j):
+            i += 1
+            j += 1
+            continue
+        kinds[n] = b"c" if order == 0 else (b"r" if order < 0 else b"a")
+        lefts[n] = i if order <= 0 else -1
+        rights[n] = j if order >= 0 else -1
+        i += order <= 0
+        j += order >= 0
+        n += 1
+    return n
+
+
+def diff(object left, object right):
+    """Compare two sorted record lists by key and identity."""
+    cdef Held held = Held()
+    cdef RowsView a = held.rows(left), b = held.rows(right)
+    cdef Py_ssize_t most = a.keys.count + b.keys.count + 1, n
+    cdef char* kinds = <char*>malloc(most)
+    cdef int64_t* lefts = <int64_t*>malloc(most * sizeof(int64_t))
+    cdef int64_t* rights = <int64_t*>malloc(most * sizeof(int64_t))
+    try:
+        if kinds == NULL or lefts == NULL or rights == NULL:
+            free(lefts)
+            free(rights)
+            raise MemoryError
+        with nogil:
+            n = compare_rows(&a, &b, kinds, lefts, rights)
+        return DiffRows(kinds[:n], wrap_int64(lefts, n), wrap_int64(rights, n))
+    finally:
+        free(kinds)
+
+
+# Rows of one side that follow each other and are still to be copied.
+cdef struct Run:
+    const RowsView* side
+    Py_ssize_t start
+    Py_ssize_t stop
+
+
+cdef inline int choose(RowsBuilder* out, Run* run, const RowsView* side, Py_ssize_t row) noexcept nogil:
+    cdef int failed = 0
+    if row < 0:
+        return 0
+    if run.side == side and run.stop == row:
+        run.stop += 1
+        return 0
+    if run.side != NULL:
+        failed = append_rows(out, run.side, run.start, run.stop)
+    run.side = side
+    run.start = row
+    run.stop = row + 1
+    return failed
+
+
+cdef inline bint alike(const RowsView* a, Py_ssize_t i, const RowsView* b, Py_ssize_t j) noexcept nogil:
+    """Say whether two sides hold the same: both absent, or present with one identity."""
+    if i < 0 or j < 0:
+        return i < 0 and j < 0
+    return same_identity(a, i, b, j)
+
+
+cdef Py_ssize_t merge_rows(const RowsView* base, const RowsView* dest, const RowsView* source,
+                           bint source_wins, RowsBuilder* out, int64_t** conflicts) noexcept nogil:
+    """Merge all rows; count the conflicts, or -1 when memory ran out."""
+    cdef const RowsView* sides[3]
+    cdef Py_ssize_t at_row[3]
+    cdef Py_ssize_t here[3]
+    cdef Py_ssize_t n = 0
+    cdef int k, first, order, failed
+    cdef Run run
+    memset(&run, 0, sizeof(Run))
+    sides[0] = base
+    sides[1] = dest
+    sides[2] = source
+    for k in range(3):
+        at_row[k] = 0
+    while True:
+        first = -1
+        for k in range(3):
+            here[k] = -1
+            if at_row[k] == sides[k].keys.count:
+                continue
+            order = -1
+            if first >= 0:
+                order = compare_keys(&sides[k].keys, at_row[k], &sides[first].keys, at_row[first])
+            if order < 0:
+                while first >= 0 and first < k:
+                    here[first] = -1
+                    first += 1
+                first = k
+            if order <= 0:
+                here[k] = at_row[k]
+        if first < 0:
+            break
+        for k in range(3):
+            at_row[k] += here[k] >= 0
+        if alike(dest, here[1], source, here[2]) or alike(base, here[0], source, here[2]):
+            failed = choose(out, &run, dest, here[1])
+        elif alike(base, here[0], dest, here[1]):
+            failed = choose(out, &run, source, here[2])
+        else:
+            for k in range(3):
+                conflicts[k][n] = here[k]
+            n += 1
+            failed = choose(out, &run, source if source_wins else dest, here[2] if source_wins else here[1])
+        if failed:
+            return -1
+    if run.side != NULL and append_rows(out, run.side, run.start, run.stop):
+        return -1
+    return n
+
+
+def merge(object base, object dest, object source, str strategy):
+    """Merge row by row: a side that equals base yields to the other; equal changes agree."""
+    cdef Held held = Held()
+    cdef RowsView views[3]
+    cdef int64_t* conflicts[3]
+    cdef RowsBuilder out
+    cdef Py_ssize_t most, n = -1
+    cdef int k
+    cdef bint source_wins = strategy == "source-wins"
+    if strategy not in ("", "dest-wins", "source-wins"):
+        raise ValueError(f"no merge strategy {strategy!r}; there are dest-wins and source-wins")
+    for k, side in enumerate((base, dest, source)):
+        views[k] = held.rows(side)
+    most = views[0].keys.count + views[1].keys.count + views[2].keys.count + 1
+    for k in range(3):
+        conflicts[k] = <int64_t*>malloc(most * sizeof(int64_t))
+    with nogil:
+        if (not start_like(&out, &views[1], &views[2]) and conflicts[0] != NULL
+                and conflicts[1] != NULL and conflicts[2] != NULL):
+            n = merge_rows(&views[0], &views[1], &views[2], source_wins, &out, conflicts)
+    try:
+        if n < 0:
+            for k in range(3):
+                free(conflicts[k])
+            raise MemoryError
+        return MergedRows(finish_rows(&out), wrap_int64(conflicts[0], n), wrap_int64(conflicts[1], n),
+                          wrap_int64(conflicts[2], n))
+    finally:
+        drop_rows(&out)

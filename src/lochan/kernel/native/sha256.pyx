@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SHA-256 of very many short messages, by the fastest way that the machine has.
+
+1. SHA instructions, two messages side by side: one message alone waits for each round's result, so
+   a second one costs almost nothing (docs/decisions/0003-sha256.md has the figures).
+2. Else the `SHA256_Transform` of the libcrypto that Python has loaded already, found at run time, so
+   that no header or library is needed to build; it chooses the best code for the processor.
+3. Else plain C.
+"""
+
+import _hashlib
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+cdef extern from "dlfcn.h" nogil:
+    void* dlopen(const char* name, int flags)
+    void* dlsym(void* handle, const char* name)
+    int RTLD_LAZY
+
+cdef extern from *:
+    """
+    static const unsigned lochan_k[64] __attribute__((aligned(16))) = {
+        0x428a2f98,0x71374491,0xb5c0fbcf,0xe9b5dba5,0x3956c25b,0x59f111f1,0x923f82a4,0xab1c5ed5,
+        0xd807aa98,0x12835b01,0x243185be,0x550c7dc3,0x72be5d74,0x80deb1fe,0x9bdc06a7,0xc19bf174,
+        0xe49b69c1,0xefbe4786,0x0fc19dc6,0x240ca1cc,0x2de92c6f,0x4a7484aa,0x5cb0a9dc,0x76f988da,
+        0x983e5152,0xa831c66d,0xb00327c8,0xbf597fc7,0xc6e00bf3,0xd5a79147,0x06ca6351,0x14292967,
+        0x27b70a85,0x2e1b2138,0x4d2c6dfc,0x53380d13,0x650a7354,0x766a0abb,0x81c2c92e,0x92722c85,
+        0xa2bfe8a1,0xa81a664b,0xc24b8b70,0xc76c51a3,0xd192e819,0xd6990624,0xf40e3585,0x106aa070,
+        0x19a4c116,0x1e376c08,0x2748774c,0x34b0bcb5,0x391c0cb3,0x4ed8aa4a,0x5b9cca4f,0x682e6ff3,
+        0x748f82ee,0x78a5636f,0x84c87814,0x8cc70208,0x90befffa,0xa4506ceb,0xbef9a3f7,0xc67178f2};
+
+    #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+    #include <immintrin.h>
+    #include <cpuid.h>
+    static int lochan_has_sha(void) {
+        unsigned a, b, c, d;
+        __builtin_cpu_init();
+        return __builtin_cpu_supports("sse4.1") && __get_cpuid_count(7, 0, &a, &b, &c, &d)
+            && ((b >> 29) & 1);
+    }
+    /* The instructions keep a..h as (a b e f) and (c d g h). */
+    #define LOCHAN_ENTER(st, x, y) { \\
+        __m128i t = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)(st)), 0xB1); \\
+        __m128i u = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)(st) + 1), 0x1B); \\
+        x = _mm_alignr_epi8(t, u, 8); y = _mm_blend_epi16(u, t, 0xF0); }
+    #define LOCHAN_LEAVE(st, x, y) { \\
+        __m128i t = _mm_shuffle_epi32(x, 0x1B), u = _mm_shuffle_epi32(y, 0xB1); \\
+        _mm_storeu_si128((__m128i *)(st), _mm_blend_epi16(t, u, 0xF0)); \\
+        _mm_storeu_si128((__m128i *)(st) + 1, _mm_alignr_epi8(u, t, 8)); }
+    #define LOCHAN_SCHEDULE(m, i, p) \\
+        if ((i) < 4) m[(i) & 3] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(p) + (i)), swap); \\
+        else m[(i) & 3] = _mm_sha256msg2_epu32(_mm_add_epi32( \\
+            _mm_sha256msg1_epu32(m[(i) & 3], m[((i) + 1) & 3]), \\
+            _mm_alignr_epi8(m[((i) + 3) & 3], m[((i) + 2) & 3], 4)), m[((i) + 3) & 3]);
+    __attribute__((target("sha,sse4.1,ssse3")))
+    static void lochan_sha_one(unsigned *st, const unsigned char *p, size_t blocks) {
+        const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0bULL, 0x0405060700010203ULL);
+        __m128i x, y, m[4], w;
+        LOCHAN_ENTER(st, x, y)
+        for (; blocks; blocks--, p += 64) {
+            __m128i x0 = x, y0 = y;
+            #pragma GCC unroll 16
+            for (int i = 0; i < 16; i++) {
+                LOCHAN_SCHEDULE(m, i, p)
+                w = _mm_add_epi32(m[i & 3], _mm_load_si128((const __m128i *)lochan_k + i));
+                y = _mm_sha256rnds2_epu32(y, x, w);
+                x = _mm_sha256rnds2_epu32(x, y, _mm_shuffle_epi32(w, 0x0E));
+            }
+            x = _mm_add_epi32(x, x0); y = _mm_add_epi32(y, y0);
+        }
+        LOCHAN_LEAVE(st, x, y)
+    }
+    __attribute__((target("sha,sse4.1,ssse3")))
+    static void lochan_sha_two(unsigned *sa, const unsigned char *pa,
+                               unsigned *sb, const unsigned char *pb, size_t blocks) {
+        const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0bULL, 0x0405060700010203ULL);
+        __m128i xa, ya, xb, yb, ma[4], mb[4], wa, wb, k;
+        LOCHAN_ENTER(sa, xa, ya)
+        LOCHAN_ENTER(sb, xb, yb)
+        for (; blocks; blocks--, pa += 64, pb += 64) {
+            __m128i xa0 = xa, ya0 = ya, xb0 = xb, yb0 = yb;
+            #pragma GCC unroll 16
+            for (int i = 0; i < 16; i++) {
+                k = _mm_load_si128((const __m128i *)lochan_k + i);
+                LOCHAN_SCHEDULE(ma, i, pa)
+                LOCHAN_SCHEDULE(mb, i, pb)
+                wa = _mm_add_epi32(ma[i & 3], k);
+                wb = _mm_add_epi32(mb[i & 3], k);
+                ya = _mm_sha256rnds2_epu32(ya, xa, wa);
+                yb = _mm_sha256rnds2_epu32(yb, xb, wb);
+                xa = _mm_sha256rnds2_epu32(xa, ya, _mm_shuffle_epi32(wa, 0x0E));
+                xb = _mm_sha256rnds2_epu32(xb, yb, _mm_shuffle_epi32(wb, 0x0E));
+            }
+            xa = _mm_add_epi32(xa, xa0); ya = _mm_add_epi32(ya, ya0);
+            xb = _mm_add_epi32(xb, xb0); yb = _mm_add_epi32(yb, yb0);
+        }
+        LOCHAN_LEAVE(sa, xa, ya)
+        LOCHAN_LEAVE(sb, xb, yb)
+    }
+    #else
+    static int lochan_has_sha(void) { return 0; }
+    static void lochan_sha_one(unsigned *st, const unsigned char *p, size_t n) {}
+    static void lochan_sha_two(unsigned *a, const unsigned char *p, unsigned *b,
+                               const unsigned char *q, size_t n) {}
+    #endif
+    """
+    const uint32_t lochan_k[64]
+    int lochan_has_sha() noexcept nogil
+    void lochan_sha_one(uint32_t* state, const uint8_t* p, size_t blocks) noexcept nogil
+    void lochan_sha_two(uint32_t* a, const uint8_t* p, uint32_t* b, const uint8_t* q,
+                        size_t blocks) noexcept nogil
+
+# libcrypto's SHA256_CTX: eight words of state, then counters and a buffer that Transform never reads.
+cdef struct LibcryptoContext:
+    uint32_t state[8]
+    uint32_t rest[24]
+
+ctypedef void (*Transform)(LibcryptoContext*, const uint8_t*) noexcept nogil
+
+cdef enum Way:
+    INSTRUCTIONS
+    LIBCRYPTO
+    PLAIN
+
+cdef uint32_t* START = [0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A,
+                        0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19]
+cdef Transform transform = NULL
+cdef Way way = PLAIN
+
+
+cdef Transform find_libcrypto():
+    cdef bytes path = _hashlib.__file__.encode() if getattr(_hashlib, "__file__", None) else b""
+    cdef void* handle = dlopen(<const char*>path, RTLD_LAZY) if path else NULL
+    return <Transform>dlsym(handle, b"SHA256_Transform") if handle != NULL else NULL
+
+
+def choose_way(str name=""):
+    """Set the way to hash ("instructions", "libcrypto", "plain"; "" is the best) and name it."""
+    global way, transform
+    transform = find_libcrypto()
+    ways = []
+    if lochan_has_sha():
+        ways.append("instructions")
+    if transform != NULL:
+        ways.append("libcrypto")
+    ways.append("plain")
+    chosen = name or ways[0]
+    if chosen not in ways:
+        raise ValueError(f"this machine hashes by {', '.join(ways)}; not by {chosen}")
+    way = {"instructions": INSTRUCTIONS, "libcrypto": LIBCRYPTO, "plain": PLAIN}[chosen]
+    return chosen
+
+
+choose_way()
+
+
+cdef inline uint32_t rotated(uint32_t v, int n) noexcept nogil:
+    return (v >> n) | (v << (32 - n))
+
+
+cdef void plain_block(uint32_t* state, const uint8_t* p) noexcept nogil:
+    cdef uint32_t w[64]
+    cdef uint32_t v[8]
+    cdef uint32_t t1, t2
+    cdef int i, j
+    for i in range(16):
+        w[i] = (<uint32_t>p[4 * i] << 24) | (<uint32_t>p[4 * i + 1] << 16) | (<uint32_t>p[4 * i + 2] << 8) | p[4 * i + 3]
+    for i in range(16, 64):
+        t1 = rotated(w[i - 15], 7) ^ rotated(w[i - 15], 18) ^ (w[i - 15] >> 3)
+        t2 = rotated(w[i - 2], 17) ^ rotated(w[i - 2], 19) ^ (w[i - 2] >> 10)
+        w[i] = w[i - 16] + t1 + w[i - 7] + t2
+    memcpy(v, state, 32)
+    for i in range(64):
+        t1 = (v[7] + (rotated(v[4], 6) ^ rotated(v[4], 11) ^ rotated(v[4], 25))
+              + ((v[4] & v[5]) ^ (~v[4] & v[6])) + lochan_k[i] + w[i])
+        t2 = ((rotated(v[0], 2) ^ rotated(v[0], 13) ^ rotated(v[0], 22))
+              + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2])))
+        v[7] = v[6]; v[6] = v[5]; v[5] = v[4]; v[4] = v[3] + t1
+        v[3] = v[2]; v[2] = v[1]; v[1] = v[0]; v[0] = t1 + t2
+    for j in range(8):
+        state[j] += v[j]
+
+
+cdef void blocks_one(uint32_t* state, const uint8_t* p, Py_ssize_t blocks) noexcept nogil:
+    cdef LibcryptoContext context
+    cdef Py_ssize_t i
+    if way == INSTRUCTIONS:
+        lochan_sha_one(state, p, blocks)
+        return
+    if way == PLAIN:
+        for i in range(blocks):
+            plain_block(state, p + 64 * i)
+        return
+    memcpy(context.state, state, 32)
+    for i in range(blocks):
+        transform(&context, p + 64 * i)
+    memcpy(state, context.state, 32)
+
+
+cdef inline Py_ssize_t pad(const uint8_t* rest, Py_ssize_t size, Py_ssize_t total,
+                           uint8_t* tail) noexcept nogil:
+    # The last one or two blocks: the rest, 0x80, zeros, the length in bits.
+    cdef Py_ssize_t blocks = 1 if size < 56 else 2
+    cdef uint64_t bits = <uint64_t>total * 8
+    cdef int i
+    memcpy(tail, rest, size)
+    tail[size] = 0x80
+    memset(tail + size + 1, 0, blocks * 64 - size - 9)
+    for i in range(8):
+        tail[blocks * 64 - 1 - i] = <uint8_t>(bits >> (8 * i))
+    return blocks
+
+
+cdef inline void put_digest(const uint32_t* state, uint8_t* digest) noexcept nogil:
+    cdef int i
+    for i in range(8):
+        digest[4 * i] = <uint8_t>(state[i] >> 24)
+        digest[4 * i + 1] = <uint8_t>(state[i] >> 16)
+        digest[4 * i + 2] = <uint8_t>(state[i] >> 8)
+        digest[4 * i + 3] = <uint8_t>state[i]
+
+
+# A message on its way: whole blocks first, then the padded tail.
+cdef struct Lane:
+    uint32_t state[8]
+    const uint8_t* next
+    Py_ssize_t blocks
+    Py_ssize_t tail_blocks
+    uint8_t* digest
+    uint8_t tail[128]
+
+
+cdef inline void board(Lane* lane, const Message* message) noexcept nogil:
+    cdef Py_ssize_t whole = message.size & ~<Py_ssize_t>63
+    memcpy(lane.state, START, 32)
+    lane.digest = message.digest
+    lane.next = message.data
+    lane.blocks = message.size >> 6
+    lane.tail_blocks = pad(message.data + whole, message.size - whole, message.size, lane.tail)
+    if lane.blocks == 0:
+        turn_to_tail(lane)
+
+
+cdef inline void turn_to_tail(Lane* lane) noexcept nogil:
+    lane.next = lane.tail
+    lane.blocks = lane.tail_blocks
+    lane.tail_blocks = 0
+
+
+cdef inline bint advance(Lane* lane, Py_ssize_t blocks) noexcept nogil:
+    """Note that blocks are done; true when the message is."""
+    lane.next += 64 * blocks
+    lane.blocks -= blocks
+    if lane.blocks == 0 and lane.tail_blocks:
+        turn_to_tail(lane)
+    if lane.blocks:
+        return False
+    put_digest(lane.state, lane.digest)
+    return True
+
+
+cdef void finish_lane(Lane* lane) noexcept nogil:
+    cdef Py_ssize_t n
+    while True:
+        n = lane.blocks
+        blocks_one(lane.state, lane.next, n)
+        if advance(lane, n):
+            return
+
+
+cdef void hash_messages(const Message* messages, Py_ssize_t count) noexcept nogil:
+    cdef Lane a, b
+    cdef Py_ssize_t taken, n
+    cdef bint a_done, b_done
+    if way != INSTRUCTIONS or count < 2:
+        for taken in range(count):
+            board(&a, &messages[taken])
+            finish_lane(&a)
+        return
+    board(&a, &messages[0])
+    board(&b, &messages[1])
+    taken = 2
+    while True:
+        n = a.blocks if a.blocks < b.blocks else b.blocks
+        lochan_sha_two(a.state, a.next, b.state, b.next, n)
+        a_done = advance(&a, n)
+        b_done = advance(&b, n)
+        if a_done and taken < count:
+            board(&a, &messages[taken])
+            taken += 1
+            a_done = False
+        if b_done and taken < count:
+            board(&b, &messages[taken])
+            taken += 1
+            b_done = False
+        if a_done or b_done:
+            break
+    if not a_done:
+        finish_lane(&a)
+    if not b_done:
+        finish_lane(&b)
+
+
+cdef void stream_start(Stream* s) noexcept nogil:
+    memcpy(s.state, START, 32)
+    s.size = 0
+
+
+cdef void stream_blocks(Stream* s, const uint8_t* data, Py_ssize_t blocks) noexcept nogil:
+    blocks_one(s.state, data, blocks)
+    s.size += 64 * blocks
+
+
+cdef void stream_finish(Stream* s, const uint8_t* rest, Py_ssize_t size, uint8_t* digest) noexcept nogil:
+    cdef uint8_t tail[128]
+    cdef Py_ssize_t blocks = pad(rest, size, s.size + size, tail)
+    blocks_one(s.state, tail, blocks)
+    put_digest(s.state, digest)
+
+
+def sha256_many(list messages):
+    """Hash a list of byte strings: the digests, in order. For tests and measurements."""
+    cdef Py_ssize_t n = len(messages), i
+    cdef bytearray digests = bytearray(32 * n)
+    cdef uint8_t* out = digests
+    cdef Message[64] batch
+    cdef Py_ssize_t k = 0
+    for i in range(n):
+        batch[k].data = <const uint8_t*><bytes>messages[i]
+        batch[k].size = len(<bytes>messages[i])
+        batch[k].digest = out + 32 * i
+        k += 1
+        if k == 64 or i == n - 1:
+            hash_messages(batch, k)
+            k = 0
+    return [bytes(digests[32 * i:32 * i + 32]) for i in range(n)]

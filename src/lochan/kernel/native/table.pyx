@@ -1,0 +1,470 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read the rows of a table file through its index.
+
+The index is decoded once into arrays: where each block lies and the largest user key it may hold.
+A block's checksum is checked when the block is first read; the file is immutable, so once is enough
+for a reader that lives as long as its mapping.
+"""
+
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.string cimport memcmp, memcpy, memset
+
+from lochan.kernel.native.blocks cimport (
+    BAD_HANDLE, BAD_KEY, BAD_KIND, BAD_ORDER, BAD_RECORD, BAD_RESTARTS, BAD_SEPARATOR, FINE,
+    NO_MEMORY, Content, Fault, Walk, corruption, drop_content, drop_walk, load_block, restart_point,
+    start_walk, step,
+)
+from lochan.kernel.native.buffers cimport (
+    Builder, Held, RowsBuilder, View, at, drop_builder, drop_rows, finish_builder, finish_rows,
+    length, reserve_bytes, reserve_rows, start_builder, start_rows,
+)
+from lochan.kernel.native.coding cimport compare, get_uvarint
+
+from lochan.errors import InvalidInput
+from lochan.kernel.records import Records
+
+cdef enum:
+    TRAILER = 8
+    KIND_SET = 1
+
+# Where blocks lie and what they may hold. Separators are user keys.
+cdef struct Index:
+    Builder separators
+    uint64_t* offsets
+    uint64_t* sizes
+    Py_ssize_t capacity
+
+cdef struct Found:
+    const uint8_t* identity
+    Py_ssize_t identity_size
+    const uint8_t* value
+    Py_ssize_t value_size
+    bint present
+
+
+cdef Fault add_handle(Index* index, const Walk* walk, uint64_t limit) noexcept nogil:
+    cdef Py_ssize_t n = index.separators.count, size = walk.key_size - TRAILER
+    cdef uint64_t offset, stored
+    cdef const uint8_t* p
+    cdef uint64_t* moved
+    if size < 0:
+        return BAD_KEY
+    p = get_uvarint(walk.value, walk.value + walk.value_size, &offset)
+    p = get_uvarint(p, walk.value + walk.value_size, &stored) if p != NULL else NULL
+    if p == NULL or offset > limit or stored > limit - offset:
+        return BAD_HANDLE
+    if n and (offset < index.offsets[n - 1] + index.sizes[n - 1]
+              or compare(index.separators.data + index.separators.offsets[n - 1],
+                         index.separators.offsets[n] - index.separators.offsets[n - 1],
+                         walk.key, size) > 0):
+        return BAD_HANDLE
+    if n == index.capacity:
+        moved = <uint64_t*>realloc(index.offsets, (2 * n + 64) * sizeof(uint64_t))
+        if moved == NULL:
+            return NO_MEMORY
+        index.offsets = moved
+        moved = <uint64_t*>realloc(index.sizes, (2 * n + 64) * sizeof(uint64_t))
+        if moved == NULL:
+            return NO_MEMORY
+        index.sizes = moved
+        index.capacity = 2 * n + 64
+    if reserve_bytes(&index.separators, size) or reserve_rows(&index.separators, 1):
+        return NO_MEMORY
+    memcpy(index.separators.data + index.separators.size, walk.key, size)
+    index.separators.size += size
+    index.separators.count += 1
+    index.separators.offsets[index.separators.count] = index.separators.size
+    index.offsets[n] = offset
+    index.sizes[n] = stored
+    return FINE
+
+
+cdef Fault read_index(const uint8_t* file, Py_ssize_t file_size, uint64_t offset, uint64_t size,
+                      Index* index, uint64_t* where) noexcept nogil:
+    cdef Content content
+    cdef Walk walk
+    cdef Fault fault
+    memset(&content, 0, sizeof(Content))
+    memset(&walk, 0, sizeof(Walk))
+    where[0] = offset
+    fault = load_block(file, file_size, offset, size, True, &content)
+    if fault == FINE:
+        start_walk(&walk, &content, 0)
+        while fault == FINE and walk.next < walk.end:
+            fault = step(&walk)
+            if fault == FINE:
+                fault = add_handle(index, &walk, file_size)
+    drop_content(&content)
+    drop_walk(&walk)
+    return fault
+
+
+cdef inline void drop_index(Index* index) noexcept nogil:
+    drop_builder(&index.separators)
+    free(index.offsets)
+    free(index.sizes)
+    index.offsets = NULL
+    index.sizes = NULL
+
+
+cdef inline Fault split_record(const Walk* walk, Found* found) noexcept nogil:
+    """Find identity and value in a row's value record; what follows them is ignored."""
+    cdef uint64_t size
+    cdef const uint8_t* p = walk.value
+    cdef const uint8_t* end = walk.value + walk.value_size
+    p = get_uvarint(p, end, &size)
+    if p == NULL or size & 1 or (size >> 1) > <uint64_t>(end - p):
+        return BAD_RECORD
+    found.identity = p
+    found.identity_size = <Py_ssize_t>(size >> 1)
+    p += found.identity_size
+    p = get_uvarint(p, end, &size)
+    if p == NULL or size & 1 or (size >> 1) > <uint64_t>(end - p):
+        return BAD_RECORD
+    found.value = p
+    found.value_size = <Py_ssize_t>(size >> 1)
+    return FINE
+
+
+cdef inline int put_value(Builder* b, const uint8_t* data, Py_ssize_t size) noexcept nogil:
+    if reserve_bytes(b, size) or reserve_rows(b, 1):
+        return -1
+    memcpy(b.data + b.size, data, size)
+    b.size += size
+    b.count += 1
+    b.offsets[b.count] = b.size
+    return 0
+
+
+cdef class NativeTable:
+    """The rows of one file. Holds the file's buffer for as long as it lives."""
+
+    cdef const uint8_t[::1] buffer
+    cdef const uint8_t* file
+    cdef Py_ssize_t file_size
+    cdef object name
+    cdef Index index
+    cdef View separators
+    cdef uint8_t* checked
+    # For single look-ups, made under the interpreter lock: the block last read, kept expanded.
+    cdef Content content
+    cdef Py_ssize_t loaded
+    cdef Walk walk
+
+    cdef readonly Py_ssize_t block_count
+
+    def __cinit__(self, const uint8_t[::1] file not None, str name, uint64_t offset, uint64_t size,
+                  bint two_level):
+        cdef Fault fault
+        cdef uint64_t where = 0
+        self.buffer = file
+        self.file = &file[0]
+        self.file_size = file.shape[0]
+        self.name = name
+        self.loaded = -1
+        with nogil:
+            fault = self.open_index(offset, size, two_level, &where)
+        if fault != FINE:
+            raise corruption(fault, name, where)
+
+    cdef Fault open_index(self, uint64_t offset, uint64_t size, bint two_level,
+                          uint64_t* where) noexcept nogil:
+        cdef Index top
+        cdef Fault fault
+        cdef Py_ssize_t i
+        if start_builder(&self.index.separators, 4096, 256):
+            return NO_MEMORY
+        if not two_level:
+            fault = read_index(self.file, self.file_size, offset, size, &self.index, where)
+        else:
+            memset(&top, 0, sizeof(Index))
+            if start_builder(&top.separators, 4096, 64):
+                return NO_MEMORY
+            fault = read_index(self.file, self.file_size, offset, size, &top, where)
+            for i in range(top.separators.count):
+                if fault == FINE:
+                    fault = read_index(self.file, self.file_size, top.offsets[i], top.sizes[i],
+                                       &self.index, where)
+            drop_index(&top)
+        self.block_count = self.index.separators.count
+        self.separators.data = self.index.separators.data
+        self.separators.offsets = self.index.separators.offsets
+        self.separators.count = self.block_count
+        self.checked = <uint8_t*>calloc(self.block_count + 1, 1)
+        return NO_MEMORY if self.checked == NULL else fault
+
+    def __dealloc__(self):
+        drop_index(&self.index)
+        free(self.checked)
+        drop_content(&self.content)
+        drop_walk(&self.walk)
+
+    cdef inline Fault load(self, Py_ssize_t block, Content* content) noexcept nogil:
+        cdef Fault fault = load_block(self.file, self.file_size, self.index.offsets[block],
+                                      self.index.sizes[block], not self.checked[block], content)
+        if fault == FINE:
+            self.checked[block] = 1
+        return fault
+
+    cdef Py_ssize_t find(self, const uint8_t* key, Py_ssize_t size, Py_ssize_t low) noexcept nogil:
+        """Number the first block, from `low` on, whose separator is not below the key."""
+        cdef Py_ssize_t high = low, stride = 1, middle
+        while high < self.block_count and self.below(high, key, size):
+            low = high + 1
+            high += stride
+            stride *= 2
+        if high > self.block_count:
+            high = self.block_count
+        while low < high:
+            middle = (low + high) >> 1
+            if self.below(middle, key, size):
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    cdef inline bint below(self, Py_ssize_t block, const uint8_t* key, Py_ssize_t size) noexcept nogil:
+        return compare(at(&self.separators, block), length(&self.separators, block), key, size) < 0
+
+    cdef Fault seek(self, const Content* content, Walk* walk, const uint8_t* key, Py_ssize_t size,
+                    Found* found) noexcept nogil:
+        """Look for a key in a loaded block: halve the restart points, then walk."""
+        cdef Py_ssize_t low = 0, high = content.restarts - 1, middle
+        cdef uint32_t point
+        cdef Fault fault
+        cdef int order
+        found.present = False
+        while low < high:
+            middle = (low + high + 1) >> 1
+            point = restart_point(content, middle)
+            if point >= content.rows_end:
+                return BAD_RESTARTS
+            start_walk(walk, content, point)
+            fault = step(walk)
+            if fault != FINE:
+                return fault
+            if walk.key_size < TRAILER:
+                return BAD_KEY
+            if compare(walk.key, walk.key_size - TRAILER, key, size) <= 0:
+                low = middle
+            else:
+                high = middle - 1
+        point = restart_point(content, low)
+        if point > content.rows_end:
+            return BAD_RESTARTS
+        start_walk(walk, content, point)
+        while walk.next < walk.end:
+            fault = step(walk)
+            if fault != FINE:
+                return fault
+            if walk.key_size < TRAILER:
+                return BAD_KEY
+            order = compare(walk.key, walk.key_size - TRAILER, key, size)
+            if order >= 0:
+                if order == 0:
+                    if walk.key[walk.key_size - TRAILER] != KIND_SET:
+                        return BAD_KIND
+                    found.present = True
+                    return split_record(walk, found)
+                return FINE
+        return FINE
+
+    def find_block(self, const uint8_t[::1] key not None):
+        """Number the first block that may hold `key` or a larger one; block_count if none."""
+        return self.find(&key[0], key.shape[0], 0)
+
+    def get(self, bytes key not None):
+        """Look up one key: (identity, value), or None."""
+        cdef const uint8_t* wanted = <const uint8_t*>key
+        cdef Py_ssize_t size = len(key)
+        cdef Py_ssize_t block = self.find_from_start(wanted, size)
+        cdef Found found
+        cdef Fault fault = FINE
+        if block == self.block_count:
+            return None
+        if block != self.loaded:
+            self.loaded = -1
+            fault = self.load(block, &self.content)
+        if fault == FINE:
+            self.loaded = block
+            fault = self.seek(&self.content, &self.walk, wanted, size, &found)
+        if fault != FINE:
+            raise corruption(fault, self.name, self.index.offsets[block])
+        if not found.present:
+            return None
+        return found.identity[:found.identity_size], found.value[:found.value_size]
+
+    cdef Py_ssize_t find_from_start(self, const uint8_t* key, Py_ssize_t size) noexcept nogil:
+        cdef Py_ssize_t low = 0, high = self.block_count, middle
+        while low < high:
+            middle = (low + high) >> 1
+            if self.below(middle, key, size):
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def get_many(self, object keys):
+        """Look up keys in ascending order; an absent key gets an empty identity."""
+        cdef Held held = Held()
+        cdef View wanted = held.column(keys)
+        cdef Builder identities, values
+        cdef Fault fault
+        cdef Py_ssize_t wrong = -1
+        cdef uint64_t where = 0
+        memset(&identities, 0, sizeof(Builder))
+        memset(&values, 0, sizeof(Builder))
+        with nogil:
+            fault = self.look_up(&wanted, &identities, &values, &where, &wrong)
+        try:
+            if wrong >= 0:
+                raise InvalidInput(f"key {wrong} is below the key before it; sort the keys first")
+            if fault != FINE:
+                raise corruption(fault, self.name, where)
+            return Records(keys, finish_builder(&identities), finish_builder(&values))
+        finally:
+            drop_builder(&identities)
+            drop_builder(&values)
+
+    cdef Fault look_up(self, const View* wanted, Builder* identities, Builder* values,
+                       uint64_t* where, Py_ssize_t* wrong) noexcept nogil:
+        cdef Content content
+        cdef Walk walk
+        cdef Found found
+        cdef Fault fault = FINE
+        cdef Py_ssize_t i, block = 0, loaded = -1
+        memset(&content, 0, sizeof(Content))
+        memset(&walk, 0, sizeof(Walk))
+        if start_builder(identities, 32 * wanted.count, wanted.count) or start_builder(values, 128 * wanted.count, wanted.count):
+            return NO_MEMORY
+        for i in range(wanted.count):
+            if i and compare(at(wanted, i - 1), length(wanted, i - 1), at(wanted, i), length(wanted, i)) > 0:
+                wrong[0] = i
+                break
+            block = self.find(at(wanted, i), length(wanted, i), block)
+            found.present = False
+            if block < self.block_count:
+                where[0] = self.index.offsets[block]
+                if block != loaded:
+                    fault = self.load(block, &content)
+                    if fault != FINE:
+                        break
+                    loaded = block
+                fault = self.seek(&content, &walk, at(wanted, i), length(wanted, i), &found)
+                if fault != FINE:
+                    break
+            if not found.present:
+                found.identity_size = 0
+                found.value_size = 0
+            if (put_value(identities, found.identity, found.identity_size)
+                    or put_value(values, found.value, found.value_size)):
+                fault = NO_MEMORY
+                break
+        drop_content(&content)
+        drop_walk(&walk)
+        return fault
+
+    cdef Fault read_rows(self, Py_ssize_t block, Content* content, Walk* walk, RowsBuilder* rows) noexcept nogil:
+        """Append a block's rows, each checked to follow the last and to fit the index."""
+        cdef Found found
+        cdef Fault fault = self.load(block, content)
+        cdef Py_ssize_t size, n
+        if fault != FINE:
+            return fault
+        start_walk(walk, content, 0)
+        while walk.next < walk.end:
+            fault = step(walk)
+            if fault != FINE:
+                return fault
+            size = walk.key_size - TRAILER
+            if size < 0:
+                return BAD_KEY
+            if walk.key[size] != KIND_SET:
+                return BAD_KIND
+            n = rows.keys.count
+            if n and compare(rows.keys.data + rows.keys.offsets[n - 1],
+                             <Py_ssize_t>(rows.keys.offsets[n] - rows.keys.offsets[n - 1]),
+                             walk.key, size) >= 0:
+                return BAD_ORDER
+            fault = split_record(walk, &found)
+            if fault != FINE:
+                return fault
+            if (put_value(&rows.keys, walk.key, size)
+                    or put_value(&rows.identities, found.identity, found.identity_size)
+                    or put_value(&rows.values, found.value, found.value_size)):
+                return NO_MEMORY
+            if walk.next == walk.end and self.below(block, walk.key, size):
+                return BAD_SEPARATOR
+        return FINE
+
+    cdef Fault first_fits(self, Py_ssize_t block, const RowsBuilder* rows, Py_ssize_t first) noexcept nogil:
+        """Check that a block's first key lies beyond the separator of the block before."""
+        if block == 0 or first >= rows.keys.count:
+            return FINE
+        if self.below(block - 1, rows.keys.data + rows.keys.offsets[first],
+                      <Py_ssize_t>(rows.keys.offsets[first + 1] - rows.keys.offsets[first])):
+            return FINE
+        return BAD_SEPARATOR
+
+    cdef Fault read_blocks(self, Py_ssize_t first, Py_ssize_t stop, RowsBuilder* rows, bint keep,
+                           Py_ssize_t* total, Py_ssize_t* at_block) noexcept nogil:
+        cdef Content content
+        cdef Walk walk
+        cdef Fault fault = FINE
+        cdef Py_ssize_t before
+        memset(&content, 0, sizeof(Content))
+        memset(&walk, 0, sizeof(Walk))
+        while first < stop and fault == FINE:
+            at_block[0] = first
+            if not keep:
+                rows.keys.size = rows.keys.count = 0
+                rows.identities.size = rows.identities.count = 0
+                rows.values.size = rows.values.count = 0
+            before = rows.keys.count
+            fault = self.read_rows(first, &content, &walk, rows)
+            if fault == FINE:
+                fault = self.first_fits(first, rows, before)
+            total[0] += rows.keys.count - before
+            first += 1
+        drop_content(&content)
+        drop_walk(&walk)
+        return fault
+
+    def scan(self, Py_ssize_t first, Py_ssize_t stop):
+        """Decode blocks first to stop - 1 into columns."""
+        cdef RowsBuilder rows
+        cdef Fault fault = NO_MEMORY
+        cdef Py_ssize_t total = 0, block = 0, expected
+        if not 0 <= first <= stop <= self.block_count:
+            raise IndexError(f"blocks {first} to {stop} of {self.block_count}")
+        # What to expect only saves moving memory about; a wrong guess costs nothing else.
+        expected = <Py_ssize_t>(self.file_size * (stop - first + 1) // (self.block_count + 1))
+        with nogil:
+            if not start_rows(&rows, expected, expected // 4, expected, expected // 64):
+                fault = self.read_blocks(first, stop, &rows, True, &total, &block)
+        try:
+            if fault != FINE:
+                raise corruption(fault, self.name, self.index.offsets[block])
+            return finish_rows(&rows)
+        finally:
+            drop_rows(&rows)
+
+    def verify(self):
+        """Check every block, checksum and key order; count the rows."""
+        cdef RowsBuilder rows
+        cdef Fault fault = NO_MEMORY
+        cdef Py_ssize_t total = 0, block = 0
+        memset(self.checked, 0, self.block_count)
+        with nogil:
+            if not start_rows(&rows, 8192, 8192, 8192, 64):
+                fault = self.read_blocks(0, self.block_count, &rows, False, &total, &block)
+        drop_rows(&rows)
+        if fault != FINE:
+            raise corruption(fault, self.name, self.index.offsets[block])
+        return total
+
+
+def open_table(file, str name, uint64_t index_offset, uint64_t index_length, bint two_level):
+    """Decode the index of a file whose footer and properties have been read."""
+    return NativeTable(file, name, index_offset, index_length, two_level)
