@@ -19,9 +19,9 @@
     |- Corruption           stored bytes are not what was written    restore, run fsck
     `- Internal             a bug of ours                            report it
 
-Each class knows its HTTP status, S3 code and whether a plain repeat may help, so that every edge can
-translate it without a table of its own. `code` is stable for ever; a message may change. Facts are
-keyword arguments and stay readable as attributes through `facts`.
+Each class knows its HTTP status, S3 code and whether a plain repeat may help, so that every edge
+can translate it without a table of its own. `code` is stable for ever; a message may change. Facts
+are keyword arguments and stay readable in `facts`.
 
 A subclass exists only where some caller catches it.
 """
@@ -167,10 +167,18 @@ class Corruption(LochanError):
 
     default_code = "corruption"
 
-    def __init__(self, reason: str, *, file: str = "", offset: int = 0, **facts: object) -> None:
+    def __init__(
+        self,
+        reason: str,
+        *,
+        file: str = "",
+        offset: int = 0,
+        code: str | None = None,
+        **facts: object,
+    ) -> None:
         """Say which file is damaged, where, and how it shows."""
         where = f"{file or 'unnamed file'} is damaged at offset {offset}: {reason}"
-        super().__init__(where, file=file, offset=offset, **facts)
+        super().__init__(where, code=code, file=file, offset=offset, **facts)
         self.reason = reason
         self.file = file
         self.offset = offset

@@ -36,6 +36,7 @@ def load(group: str, name: str) -> object:
     try:
         return point.load()
     except ImportError as error:
-        extras = ", ".join(point.extras) or name
-        message = f"driver {name!r} needs a package that is missing ({error}); install lochan[{extras}]"
+        package = point.dist.name if point.dist else "lochan"
+        wanted = f"{package}[{','.join(point.extras)}]" if point.extras else package
+        message = f"driver {name!r} needs a package that is missing ({error}); install {wanted}"
         raise Unavailable(message, code="driver-not-installed", name=name) from error

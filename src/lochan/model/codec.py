@@ -5,35 +5,310 @@ The bytes are protobuf messages (records.proto, docs/formats/records.md). Encodi
 fields in number order, maps sorted by key, defaults left out, so equal records give equal bytes and
 stores may compare values as bytes. What somebody else wrote in another order decodes to the same
 record.
+
+Fields that this program does not know stay with the record (`unknown`) and are written back behind
+the known ones. That holds for the record's own fields; the small messages inside (Clock, Ordinal,
+Provenance, Block, Timestamp) are never extended, and theirs are dropped.
+
+Decoding raises `Corruption` for what is no such message; `where` names the record in that error.
+Encoding raises `InvalidInput` for values that the message cannot hold.
 """
 
-import msgspec
-from google.protobuf.message import DecodeError
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from typing import TypeVar
 
-from lochan.errors import Corruption
+from google.protobuf.message import DecodeError, Message
+from google.protobuf.timestamp_pb2 import Timestamp
+from google.protobuf.unknown_fields import UnknownFieldSet
+
+from lochan.errors import Corruption, InvalidInput
 from lochan.model import records_pb2 as wire
+from lochan.model.entry import AddressType, Block, Entry
+from lochan.model.ids import (
+    BranchName,
+    CommitId,
+    LineageId,
+    MetaRangeId,
+    RepositoryId,
+    StagingToken,
+    StorageNamespace,
+    TagName,
+    UniqueIdentifier,
+)
+from lochan.model.instant import NANOSECONDS, Instant, instant
+from lochan.model.records import (
+    Branch,
+    Clock,
+    Commit,
+    Ordinal,
+    Provenance,
+    RangeData,
+    Repository,
+    RepositoryState,
+    StagedEntry,
+    Tag,
+)
+
+AnyMessage = TypeVar("AnyMessage", bound=Message)
+AnyEnum = TypeVar("AnyEnum", bound=IntEnum)
 
 
-class RangeData(msgspec.Struct, frozen=True):
-    """What a metarange says about one range beside its id: bounds, size and number of rows."""
+def encode_repository(record: Repository) -> bytes:
+    """Encode a repository."""
+    with _encoding("repository"):
+        message = wire.Repository(
+            repository_id=record.repository_id,
+            storage_namespace=record.storage_namespace,
+            default_branch=record.default_branch,
+            creation_date=_timestamp(record.creation_date),
+            repository_state=wire.RepositoryState.ValueType(record.repository_state),
+            unique_identifier=record.unique_identifier,
+            read_only=record.read_only,
+            storage_id=record.storage_id,
+        )
+        return _bytes(message, record.unknown)
 
-    min_key: bytes
-    max_key: bytes
-    estimated_size: int
-    count: int
+
+def decode_repository(data: bytes, where: str = "a repository record") -> Repository:
+    """Decode a repository."""
+    message = _message(wire.Repository, data, where)
+    return Repository(
+        repository_id=RepositoryId(message.repository_id),
+        storage_namespace=StorageNamespace(message.storage_namespace),
+        default_branch=BranchName(message.default_branch),
+        creation_date=_instant(message.creation_date, where),
+        repository_state=_enum(RepositoryState, message.repository_state, where),
+        unique_identifier=UniqueIdentifier(message.unique_identifier),
+        read_only=message.read_only,
+        storage_id=message.storage_id,
+        unknown=_unknown(message),
+    )
+
+
+def encode_branch(record: Branch) -> bytes:
+    """Encode a branch."""
+    with _encoding("branch"):
+        message = wire.Branch(
+            branch_id=record.branch_id,
+            commit_id=record.commit_id,
+            staging_token=record.staging_token,
+            sealed_tokens=record.sealed_tokens,
+            hidden=record.hidden,
+            lineage=record.lineage,
+            ordinals=[wire.Ordinal(lineage=o.lineage, first=o.first) for o in record.ordinals],
+            compacted_base_meta_range_id=record.compacted_base_meta_range_id,
+        )
+        return _bytes(message, record.unknown)
+
+
+def decode_branch(data: bytes, where: str = "a branch record") -> Branch:
+    """Decode a branch."""
+    message = _message(wire.Branch, data, where)
+    return Branch(
+        branch_id=BranchName(message.branch_id),
+        commit_id=CommitId(message.commit_id),
+        staging_token=StagingToken(message.staging_token),
+        sealed_tokens=tuple(map(StagingToken, message.sealed_tokens)),
+        hidden=message.hidden,
+        lineage=LineageId(message.lineage),
+        ordinals=tuple(Ordinal(LineageId(o.lineage), o.first) for o in message.ordinals),
+        compacted_base_meta_range_id=MetaRangeId(message.compacted_base_meta_range_id),
+        unknown=_unknown(message),
+    )
+
+
+def encode_tag(record: Tag) -> bytes:
+    """Encode a tag."""
+    with _encoding("tag"):
+        message = wire.Tag(tag_id=record.tag_id, commit_id=record.commit_id)
+        return _bytes(message, record.unknown)
+
+
+def decode_tag(data: bytes, where: str = "a tag record") -> Tag:
+    """Decode a tag."""
+    message = _message(wire.Tag, data, where)
+    return Tag(
+        tag_id=TagName(message.tag_id),
+        commit_id=CommitId(message.commit_id),
+        unknown=_unknown(message),
+    )
+
+
+def encode_commit(record: Commit) -> bytes:
+    """Encode a commit."""
+    with _encoding("commit"):
+        message = wire.Commit(
+            id=record.id,
+            committer=record.committer,
+            message=record.message,
+            creation_date=_timestamp(record.creation_date),
+            meta_range_id=record.meta_range_id,
+            metadata=record.metadata,
+            parents=record.parents,
+            version=record.version,
+            generation=record.generation,
+            clocks=[wire.Clock(branch=c.branch, commit=c.commit) for c in record.clocks],
+            started=_timestamp(record.started),
+            finished=_timestamp(record.finished),
+            provenance=[
+                wire.Provenance(
+                    repository_id=p.repository_id,
+                    commit_id=p.commit_id,
+                    input=p.input,
+                    glob=p.glob,
+                    meta_range_id=p.meta_range_id,
+                )
+                for p in record.provenance
+            ],
+        )
+        return _bytes(message, record.unknown)
+
+
+def decode_commit(data: bytes, where: str = "a commit record") -> Commit:
+    """Decode a commit; `check_commit_id` says whether it is what its id promises."""
+    message = _message(wire.Commit, data, where)
+    return Commit(
+        id=CommitId(message.id),
+        committer=message.committer,
+        message=message.message,
+        creation_date=_instant(message.creation_date, where),
+        meta_range_id=MetaRangeId(message.meta_range_id),
+        metadata=dict(message.metadata),
+        parents=tuple(map(CommitId, message.parents)),
+        version=message.version,
+        generation=message.generation,
+        clocks=tuple(Clock(LineageId(c.branch), c.commit) for c in message.clocks),
+        started=_instant(message.started, where),
+        finished=_instant(message.finished, where),
+        provenance=tuple(
+            Provenance(
+                repository_id=RepositoryId(p.repository_id),
+                commit_id=CommitId(p.commit_id),
+                input=p.input,
+                glob=p.glob,
+                meta_range_id=MetaRangeId(p.meta_range_id),
+            )
+            for p in message.provenance
+        ),
+        unknown=_unknown(message),
+    )
+
+
+def encode_staged_entry(record: StagedEntry) -> bytes:
+    """Encode a row of a staging token."""
+    with _encoding("staged entry"):
+        message = wire.StagedEntry(key=record.key, identity=record.identity, data=record.data)
+        return _bytes(message, record.unknown)
+
+
+def decode_staged_entry(data: bytes, where: str = "a staged entry") -> StagedEntry:
+    """Decode a row of a staging token."""
+    message = _message(wire.StagedEntry, data, where)
+    return StagedEntry(message.key, message.identity, message.data, _unknown(message))
+
+
+def encode_entry(entry: Entry) -> bytes:
+    """Encode an entry: the data of a value record in a range or a staged entry."""
+    with _encoding("entry"):
+        message = wire.Entry(
+            address=entry.address,
+            last_modified=_timestamp(entry.last_modified),
+            size=entry.size,
+            e_tag=entry.e_tag,
+            metadata=entry.metadata,
+            address_type=wire.AddressType.ValueType(entry.address_type),
+            content_type=entry.content_type,
+            blocks=[
+                wire.Block(address=b.address, offset=b.offset, size=b.size, hash=b.hash)
+                for b in entry.blocks
+            ],
+            epoch=wire.Clock(branch=entry.epoch.branch, commit=entry.epoch.commit)
+            if entry.epoch
+            else None,
+        )
+        return _bytes(message, entry.unknown)
+
+
+def decode_entry(data: bytes, where: str = "an entry") -> Entry:
+    """Decode an entry."""
+    message = _message(wire.Entry, data, where)
+    epoch = message.epoch if message.HasField("epoch") else None
+    return Entry(
+        address=message.address,
+        last_modified=_instant(message.last_modified, where),
+        size=message.size,
+        e_tag=message.e_tag,
+        metadata=dict(message.metadata),
+        address_type=_enum(AddressType, message.address_type, where),
+        content_type=message.content_type,
+        blocks=tuple(Block(b.address, b.offset, b.size, b.hash) for b in message.blocks),
+        epoch=Clock(LineageId(epoch.branch), epoch.commit) if epoch else None,
+        unknown=_unknown(message),
+    )
 
 
 def encode_range_data(min_key: bytes, max_key: bytes, estimated_size: int, count: int) -> bytes:
     """Encode the data of one metarange row."""
     return wire.RangeData(
         min_key=min_key, max_key=max_key, estimated_size=estimated_size, count=count
-    ).SerializeToString()
+    ).SerializeToString(deterministic=True)
 
 
 def decode_range_data(data: bytes, where: str = "a metarange row") -> RangeData:
-    """Decode the data of one metarange row; `where` names it in the error. Raises Corruption."""
-    try:
-        found = wire.RangeData.FromString(data)
-    except DecodeError as error:
-        raise Corruption(f"not a RangeData message ({error})", file=where) from error
+    """Decode the data of one metarange row; its unknown fields are dropped, no row is rewritten."""
+    found = _message(wire.RangeData, data, where)
     return RangeData(found.min_key, found.max_key, found.estimated_size, found.count)
+
+
+@contextmanager
+def _encoding(kind: str) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        message = f"the {kind} holds a value that cannot be stored: {error}"
+        raise InvalidInput(message, code="invalid-record", kind=kind) from error
+
+
+def _bytes(message: Message, unknown: bytes) -> bytes:
+    return message.SerializeToString(deterministic=True) + unknown
+
+
+def _message(kind: type[AnyMessage], data: bytes, where: str) -> AnyMessage:
+    try:
+        return kind.FromString(data)
+    except DecodeError as error:
+        raise Corruption(f"not a {kind.__name__} message: {error}", file=where) from error
+
+
+def _unknown(message: Message) -> bytes:
+    """Give the unknown fields' own bytes. Empties the message of what is known."""
+    if not len(UnknownFieldSet(message)):
+        return b""
+    for field, _ in message.ListFields():
+        message.ClearField(field.name)
+    return message.SerializeToString()
+
+
+def _timestamp(moment: Instant) -> Timestamp | None:
+    if not moment:  # the epoch is the default, and a default is left out
+        return None
+    seconds, nanoseconds = divmod(instant(moment), NANOSECONDS)
+    return Timestamp(seconds=seconds, nanos=nanoseconds)
+
+
+def _instant(stamp: Timestamp, where: str) -> Instant:
+    try:
+        return instant(stamp.seconds * NANOSECONDS + stamp.nanos)
+    except InvalidInput as error:
+        raise Corruption(error.message, file=where) from error
+
+
+def _enum(kind: type[AnyEnum], number: int, where: str) -> AnyEnum:
+    try:
+        return kind(number)
+    except ValueError as error:
+        known = ", ".join(f"{member.value} {member.name.lower()}" for member in kind)
+        reason = f"{number} is not a {kind.__name__} known here ({known})"
+        raise Corruption(reason, file=where) from error

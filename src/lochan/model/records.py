@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the key-value store holds about repositories, branches, tags, commits and staged writes.
+
+Field names are the seeds', letter for letter, in Python, protobuf and JSON. Records never change; a
+new state is a new record (`msgspec.structs.replace`). Times are instants (nanoseconds), absent
+values are empty, never None.
+
+`unknown` keeps what a newer program wrote into a record of this kind: fields that this program does
+not know. They go back into the store unchanged when the record is rewritten.
+"""
+
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import NamedTuple
+
+import msgspec
+
+from lochan.model.ids import (
+    BranchName,
+    CommitId,
+    LineageId,
+    MetaRangeId,
+    RepositoryId,
+    StagingToken,
+    StorageNamespace,
+    TagName,
+    UniqueIdentifier,
+)
+from lochan.model.instant import EPOCH, Instant
+
+# Which formula gave a commit its id (docs/formats/records.md). 0 and 1 are lakeFS's.
+LAKEFS_VERSIONS = frozenset({0, 1})
+COMMIT_VERSION = 100
+
+
+class RepositoryState(IntEnum):
+    """Where a repository is in its life: initial -> active -> deleting."""
+
+    ACTIVE = 0
+    DELETING = 1
+    INITIAL = 2
+
+
+class Clock(NamedTuple):
+    """One component of a commit's clock: the `commit`-th commit, from 0, of one line of commits.
+
+    Seed 002 calls the line `branch`. It is a lineage id, not a name: a branch that is deleted and
+    made again, or reset, starts a new line, so no two commits ever have the same last component.
+    """
+
+    branch: LineageId
+    commit: int
+
+
+class Ordinal(NamedTuple):
+    """Where a line's commits stand in a branch's own numbering: position 0 is number `first`."""
+
+    lineage: LineageId
+    first: int
+
+
+class ValueRecord(NamedTuple):
+    """What a key stands for: the bytes, and the identity by which two of them are compared."""
+
+    identity: bytes
+    data: bytes
+
+
+class Repository(msgspec.Struct, frozen=True, kw_only=True):
+    """A repository; what belongs to it is in partition <repository_id>-<unique_identifier>."""
+
+    repository_id: RepositoryId
+    storage_namespace: StorageNamespace
+    default_branch: BranchName
+    creation_date: Instant
+    repository_state: RepositoryState = RepositoryState.ACTIVE
+    unique_identifier: UniqueIdentifier = UniqueIdentifier("")
+    read_only: bool = False
+    storage_id: str = ""
+    unknown: bytes = b""
+
+
+class Branch(msgspec.Struct, frozen=True, kw_only=True):
+    """A name that moves from commit to commit, and the staging tokens over its head.
+
+    `sealed_tokens` is newest first. `lineage` is empty until the branch has a commit of its own
+    since it was made or moved. `compacted_base_meta_range_id` is for a head whose staged changes
+    were written out before they were committed; nothing sets it yet.
+    """
+
+    branch_id: BranchName
+    commit_id: CommitId
+    staging_token: StagingToken
+    sealed_tokens: tuple[StagingToken, ...] = ()
+    hidden: bool = False
+    lineage: LineageId = LineageId("")
+    ordinals: tuple[Ordinal, ...] = ()
+    compacted_base_meta_range_id: MetaRangeId = MetaRangeId("")
+    unknown: bytes = b""
+
+
+class Tag(msgspec.Struct, frozen=True, kw_only=True):
+    """A name that stays with one commit."""
+
+    tag_id: TagName
+    commit_id: CommitId
+    unknown: bytes = b""
+
+
+class Provenance(msgspec.Struct, frozen=True, kw_only=True):
+    """One input of the work that made a commit, pinned to the commit that was read."""
+
+    repository_id: RepositoryId
+    commit_id: CommitId
+    input: str = ""
+    glob: str = ""
+    meta_range_id: MetaRangeId = MetaRangeId("")
+
+
+class Commit(msgspec.Struct, frozen=True, kw_only=True):
+    """A tree with its history. `commit_id.new_commit` makes one, since `id` hashes the rest.
+
+    `generation` is 1 + the largest of the parents'; it is not hashed. Of a commit restored from
+    elsewhere, generation and clocks are filled in once; no other field ever changes.
+    `provenance` names direct inputs only. `started` and `finished` are empty (EPOCH) unless the
+    commit was made by start_commit and finish_commit.
+    """
+
+    id: CommitId
+    committer: str
+    message: str
+    creation_date: Instant
+    meta_range_id: MetaRangeId
+    metadata: Mapping[str, str] = msgspec.field(default_factory=dict)
+    parents: tuple[CommitId, ...] = ()
+    version: int = COMMIT_VERSION
+    generation: int = 1
+    clocks: tuple[Clock, ...] = ()
+    started: Instant = EPOCH
+    finished: Instant = EPOCH
+    provenance: tuple[Provenance, ...] = ()
+    unknown: bytes = b""
+
+
+class StagedEntry(msgspec.Struct, frozen=True):
+    """An uncommitted write of one key under a staging token; without identity it is a deletion."""
+
+    key: bytes
+    identity: bytes = b""
+    data: bytes = b""
+    unknown: bytes = b""
+
+    @property
+    def is_tombstone(self) -> bool:
+        """Say whether this write removes the key."""
+        return not self.identity
+
+
+class RangeData(msgspec.Struct, frozen=True):
+    """What a metarange says about one range beside its id: bounds, size and number of rows."""
+
+    min_key: bytes
+    max_key: bytes
+    estimated_size: int
+    count: int
