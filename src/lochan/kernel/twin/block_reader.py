@@ -3,11 +3,13 @@
 
 Nothing in a block is believed before it is checked, in this order: the handle lies inside the file;
 the checksum agrees; the expanded size is legal; restart points and entries fit each other exactly.
+A few bytes of an entry can repeat a long key, so a block's keys together are held to its limit.
 """
 
 from struct import unpack_from
 
 from lochan.errors import Corruption
+from lochan.kernel.interface import MAX_BLOCK
 from lochan.kernel.twin.block_builder import TRAILER_LENGTH
 from lochan.kernel.twin.checksum import crc32c, masked
 from lochan.kernel.twin.coding import get_fixed32, get_uvarint
@@ -32,6 +34,8 @@ def _expand(file: bytes, offset: int, length: int) -> bytes:
         raise Corruption("the checksum does not match")
     kind, block = file[end], file[offset:end]
     if kind == 0:
+        if length > MAX_BLOCK:
+            raise Corruption(f"a block has {length} bytes, more than {MAX_BLOCK}")
         return block
     if kind == 1:
         return decompress(block)
@@ -60,7 +64,7 @@ def _entries(block: bytes) -> list[Entry]:
         return []
     entries: list[Entry] = []
     later = iter(restarts)
-    restart, key, at = next(later), b"", 0
+    restart, key, at, written_out = next(later), b"", 0, 0
     while at < end:
         start = at
         # Most fields take one byte. Three bytes are always there: restart points follow.
@@ -78,6 +82,9 @@ def _entries(block: bytes) -> list[Entry]:
                 raise Corruption(f"the restart point at byte {start} of the block shares a prefix")
             restart = next(later, -1)
         key = key[:shared] + block[at:middle]
+        written_out += len(key)
+        if written_out > MAX_BLOCK:
+            raise Corruption(f"the keys of a block take more than {MAX_BLOCK} bytes")
         at = middle + size
         entries.append((key, block[middle:at]))
     if restart != -1:

@@ -42,7 +42,7 @@ class TwinTable:
     def scan(self, first: int, stop: int) -> Records:
         """Decode blocks first to stop - 1 into columns, checking key order on the way."""
         if not 0 <= first <= stop <= self.block_count:
-            raise InvalidInput(f"blocks {first} to {stop} are not among {self.block_count}")
+            raise IndexError(f"blocks {first} to {stop} are not among {self.block_count}")
         return Records.of(row for number in range(first, stop) for row in self._rows(number))
 
     def find_block(self, key: bytes) -> int:
