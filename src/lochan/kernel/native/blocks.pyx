@@ -10,7 +10,7 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
 from lochan.kernel.native.coding cimport SLACK, get_uvarint, load32
-from lochan.kernel.native.crc32c cimport crc, masked
+from lochan.kernel.native.checksum cimport crc, masked
 from lochan.kernel.native.snappy cimport declared_size, expand
 
 from lochan.errors import Corruption

@@ -40,6 +40,10 @@ cdef class Held:
     cdef View column(self, object column) except *
     cdef RowsView rows(self, object records) except *
 
+# malloc and realloc that ask for large pages where the size is worth it; `used` bytes are kept.
+cdef void* allocate(size_t size) noexcept nogil
+cdef void* enlarge(void* old, size_t used, size_t size) noexcept nogil
+
 cdef int start_builder(Builder* b, Py_ssize_t bytes_expected, Py_ssize_t rows_expected) noexcept nogil
 cdef void drop_builder(Builder* b) noexcept nogil
 cdef int reserve_bytes(Builder* b, Py_ssize_t more) noexcept nogil
@@ -56,6 +60,7 @@ cdef object finish_rows(RowsBuilder* b)
 
 cdef object wrap(void* pointer, Py_ssize_t size)
 cdef object wrap_int64(int64_t* pointer, Py_ssize_t count)
+
 cdef inline Py_ssize_t length(const View* v, Py_ssize_t i) noexcept nogil:
     return <Py_ssize_t>(v.offsets[i + 1] - v.offsets[i])
 cdef inline const uint8_t* at(const View* v, Py_ssize_t i) noexcept nogil:

@@ -3,12 +3,44 @@
 
 from cpython.buffer cimport PyBuffer_FillInfo
 from libc.stdint cimport int64_t, uint8_t
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from lochan.kernel.native.coding cimport SLACK
 
 from lochan.kernel.records import Column, Records
+
+cdef extern from *:
+    """
+    #include <stdlib.h>
+    #include <string.h>
+    #if defined(__linux__)
+    #include <sys/mman.h>
+    #endif
+    /* A range's columns are tens of megabytes that are written once: with small pages the faults
+       would cost more than the decoding. */
+    #define LOCHAN_HUGE ((size_t)2 << 20)
+    static void *lochan_allocate(size_t size) {
+        void *p = NULL;
+        if (size < LOCHAN_HUGE) return malloc(size ? size : 1);
+        if (posix_memalign(&p, LOCHAN_HUGE, size)) return NULL;
+    #if defined(__linux__) && defined(MADV_HUGEPAGE)
+        (void)madvise(p, size, MADV_HUGEPAGE);
+    #endif
+        return p;
+    }
+    static void *lochan_enlarge(void *old, size_t used, size_t size) {
+        void *p;
+        if (size < LOCHAN_HUGE) return realloc(old, size);
+        p = lochan_allocate(size);
+        if (p == NULL) return NULL;
+        if (used) memcpy(p, old, used);
+        free(old);
+        return p;
+    }
+    """
+    void* lochan_allocate(size_t size) noexcept nogil
+    void* lochan_enlarge(void* old, size_t used, size_t size) noexcept nogil
 
 
 cdef class Memory:
@@ -19,6 +51,14 @@ cdef class Memory:
 
     def __dealloc__(self):
         free(self.pointer)
+
+
+cdef void* allocate(size_t size) noexcept nogil:
+    return lochan_allocate(size)
+
+
+cdef void* enlarge(void* old, size_t used, size_t size) noexcept nogil:
+    return lochan_enlarge(old, used, size)
 
 
 cdef object wrap(void* pointer, Py_ssize_t size):
@@ -65,8 +105,8 @@ cdef int start_builder(Builder* b, Py_ssize_t bytes_expected, Py_ssize_t rows_ex
     memset(b, 0, sizeof(Builder))
     b.capacity = bytes_expected + SLACK
     b.offset_capacity = rows_expected + 16
-    b.data = <uint8_t*>malloc(b.capacity + SLACK)
-    b.offsets = <int64_t*>malloc(b.offset_capacity * sizeof(int64_t))
+    b.data = <uint8_t*>lochan_allocate(b.capacity + SLACK)
+    b.offsets = <int64_t*>lochan_allocate(b.offset_capacity * sizeof(int64_t))
     if b.data == NULL or b.offsets == NULL:
         drop_builder(b)
         return -1
@@ -87,7 +127,7 @@ cdef int reserve_bytes(Builder* b, Py_ssize_t more) noexcept nogil:
     if wanted <= b.capacity:
         return 0
     wanted += wanted >> 1
-    moved = <uint8_t*>realloc(b.data, wanted + SLACK)
+    moved = <uint8_t*>lochan_enlarge(b.data, b.size, wanted + SLACK)
     if moved == NULL:
         return -1
     b.data = moved
@@ -101,7 +141,8 @@ cdef int reserve_rows(Builder* b, Py_ssize_t more) noexcept nogil:
     if wanted <= b.offset_capacity:
         return 0
     wanted += wanted >> 1
-    moved = <int64_t*>realloc(b.offsets, wanted * sizeof(int64_t))
+    moved = <int64_t*>lochan_enlarge(
+        b.offsets, (b.count + 1) * sizeof(int64_t), wanted * sizeof(int64_t))
     if moved == NULL:
         return -1
     b.offsets = moved

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Raw snappy, both ways. Which matches are taken: docs/formats/sstable.md; the twin is the plain form.
 
-Copies are made in steps of 16 bytes that may run past their end, never past the SLACK behind a
+Copies are made in steps of 16 or 32 bytes that may run past their end, never past the SLACK behind a
 buffer; the next piece overwrites what ran over.
 """
 
@@ -204,6 +204,10 @@ cdef int expand(const uint8_t* data, Py_ssize_t size, Py_ssize_t body, uint8_t* 
                 return -1
             if n <= 16 and end - p >= 16:
                 memcpy(target, p, 16)
+            elif n <= 64 and end - p >= 64:
+                memcpy(target, p, 32)
+                if n > 32:
+                    memcpy(target + 32, p + 32, 32)
             else:
                 memcpy(target, p, n)
             p += n

@@ -11,8 +11,7 @@ from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from lochan.kernel.native.blocks cimport (
-    BAD_HANDLE, BAD_KEY, BAD_KIND, BAD_ORDER, BAD_RECORD, BAD_RESTARTS, BAD_SEPARATOR, FINE,
-    NO_MEMORY, Content, Fault, Walk, corruption, drop_content, drop_walk, load_block, restart_point,
+    BAD_HANDLE, BAD_KEY, BAD_KIND, BAD_RESTARTS, BAD_SEPARATOR, FINE, NO_MEMORY, Content, Fault, Walk, corruption, drop_content, drop_walk, load_block, restart_point,
     start_walk, step,
 )
 from lochan.kernel.native.buffers cimport (
@@ -20,13 +19,15 @@ from lochan.kernel.native.buffers cimport (
     length, reserve_bytes, reserve_rows, start_builder, start_rows,
 )
 from lochan.kernel.native.coding cimport compare, get_uvarint
+from lochan.kernel.native.decoding cimport (
+    KIND_SET, TRAILER, Found, clear_rows, decode_rows, expect_rows, put_value, split_record,
+)
 
 from lochan.errors import InvalidInput
 from lochan.kernel.records import Records
 
 cdef enum:
-    TRAILER = 8
-    KIND_SET = 1
+    SAMPLE = 8  # blocks read before memory is taken for the rest
 
 # Where blocks lie and what they may hold. Separators are user keys.
 cdef struct Index:
@@ -34,13 +35,6 @@ cdef struct Index:
     uint64_t* offsets
     uint64_t* sizes
     Py_ssize_t capacity
-
-cdef struct Found:
-    const uint8_t* identity
-    Py_ssize_t identity_size
-    const uint8_t* value
-    Py_ssize_t value_size
-    bint present
 
 
 cdef Fault add_handle(Index* index, const Walk* walk, uint64_t limit) noexcept nogil:
@@ -106,35 +100,6 @@ cdef inline void drop_index(Index* index) noexcept nogil:
     free(index.sizes)
     index.offsets = NULL
     index.sizes = NULL
-
-
-cdef inline Fault split_record(const Walk* walk, Found* found) noexcept nogil:
-    """Find identity and value in a row's value record; what follows them is ignored."""
-    cdef uint64_t size
-    cdef const uint8_t* p = walk.value
-    cdef const uint8_t* end = walk.value + walk.value_size
-    p = get_uvarint(p, end, &size)
-    if p == NULL or size & 1 or (size >> 1) > <uint64_t>(end - p):
-        return BAD_RECORD
-    found.identity = p
-    found.identity_size = <Py_ssize_t>(size >> 1)
-    p += found.identity_size
-    p = get_uvarint(p, end, &size)
-    if p == NULL or size & 1 or (size >> 1) > <uint64_t>(end - p):
-        return BAD_RECORD
-    found.value = p
-    found.value_size = <Py_ssize_t>(size >> 1)
-    return FINE
-
-
-cdef inline int put_value(Builder* b, const uint8_t* data, Py_ssize_t size) noexcept nogil:
-    if reserve_bytes(b, size) or reserve_rows(b, 1):
-        return -1
-    memcpy(b.data + b.size, data, size)
-    b.size += size
-    b.count += 1
-    b.offsets[b.count] = b.size
-    return 0
 
 
 cdef class NativeTable:
@@ -266,7 +231,7 @@ cdef class NativeTable:
                     if walk.key[walk.key_size - TRAILER] != KIND_SET:
                         return BAD_KIND
                     found.present = True
-                    return split_record(walk, found)
+                    return split_record(walk.value, walk.value_size, found)
                 return FINE
         return FINE
 
@@ -365,83 +330,58 @@ cdef class NativeTable:
         drop_walk(&walk)
         return fault
 
-    cdef Fault read_rows(self, Py_ssize_t block, Content* content, Walk* walk, RowsBuilder* rows) noexcept nogil:
-        """Append a block's rows, each checked to follow the last and to fit the index."""
-        cdef Found found
-        cdef Fault fault = self.load(block, content)
-        cdef Py_ssize_t size, n
-        if fault != FINE:
-            return fault
-        start_walk(walk, content, 0)
-        while walk.next < walk.end:
-            fault = step(walk)
-            if fault != FINE:
-                return fault
-            size = walk.key_size - TRAILER
-            if size < 0:
-                return BAD_KEY
-            if walk.key[size] != KIND_SET:
-                return BAD_KIND
-            n = rows.keys.count
-            if n and compare(rows.keys.data + rows.keys.offsets[n - 1],
-                             <Py_ssize_t>(rows.keys.offsets[n] - rows.keys.offsets[n - 1]),
-                             walk.key, size) >= 0:
-                return BAD_ORDER
-            fault = split_record(walk, &found)
-            if fault != FINE:
-                return fault
-            if (put_value(&rows.keys, walk.key, size)
-                    or put_value(&rows.identities, found.identity, found.identity_size)
-                    or put_value(&rows.values, found.value, found.value_size)):
-                return NO_MEMORY
-            if walk.next == walk.end and self.below(block, walk.key, size):
-                return BAD_SEPARATOR
-        return FINE
-
-    cdef Fault first_fits(self, Py_ssize_t block, const RowsBuilder* rows, Py_ssize_t first) noexcept nogil:
-        """Check that a block's first key lies beyond the separator of the block before."""
-        if block == 0 or first >= rows.keys.count:
-            return FINE
-        if self.below(block - 1, rows.keys.data + rows.keys.offsets[first],
-                      <Py_ssize_t>(rows.keys.offsets[first + 1] - rows.keys.offsets[first])):
-            return FINE
-        return BAD_SEPARATOR
-
     cdef Fault read_blocks(self, Py_ssize_t first, Py_ssize_t stop, RowsBuilder* rows, bint keep,
                            Py_ssize_t* total, Py_ssize_t* at_block) noexcept nogil:
+        """Append the rows of blocks, each checked to lie between its neighbours' separators."""
         cdef Content content
-        cdef Walk walk
         cdef Fault fault = FINE
-        cdef Py_ssize_t before
+        cdef Py_ssize_t before, block
+        cdef uint64_t done = 0, all_sizes = 0
         memset(&content, 0, sizeof(Content))
-        memset(&walk, 0, sizeof(Walk))
-        while first < stop and fault == FINE:
-            at_block[0] = first
+        for block in range(first, stop):
+            all_sizes += self.index.sizes[block]
+        for block in range(first, stop):
+            at_block[0] = block
             if not keep:
-                rows.keys.size = rows.keys.count = 0
-                rows.identities.size = rows.identities.count = 0
-                rows.values.size = rows.values.count = 0
+                clear_rows(rows)
             before = rows.keys.count
-            fault = self.read_rows(first, &content, &walk, rows)
+            fault = self.load(block, &content)
             if fault == FINE:
-                fault = self.first_fits(first, rows, before)
+                fault = decode_rows(&content, rows)
+            if fault == FINE:
+                fault = self.fits(block, rows, before)
+            if fault != FINE:
+                break
             total[0] += rows.keys.count - before
-            first += 1
+            done += self.index.sizes[block]
+            if keep and block == first + SAMPLE and expect_rows(rows, <double>all_sizes / done):
+                fault = NO_MEMORY
+                break
         drop_content(&content)
-        drop_walk(&walk)
         return fault
+
+    cdef Fault fits(self, Py_ssize_t block, const RowsBuilder* rows, Py_ssize_t first) noexcept nogil:
+        """Check a block's first and last key against the index."""
+        cdef Py_ssize_t last = rows.keys.count - 1
+        if first > last:
+            return FINE
+        if block and not self.below(block - 1, rows.keys.data + rows.keys.offsets[first],
+                                    <Py_ssize_t>(rows.keys.offsets[first + 1] - rows.keys.offsets[first])):
+            return BAD_SEPARATOR
+        if self.below(block, rows.keys.data + rows.keys.offsets[last],
+                      <Py_ssize_t>(rows.keys.offsets[last + 1] - rows.keys.offsets[last])):
+            return BAD_SEPARATOR
+        return FINE
 
     def scan(self, Py_ssize_t first, Py_ssize_t stop):
         """Decode blocks first to stop - 1 into columns."""
         cdef RowsBuilder rows
         cdef Fault fault = NO_MEMORY
-        cdef Py_ssize_t total = 0, block = 0, expected
+        cdef Py_ssize_t total = 0, block = 0
         if not 0 <= first <= stop <= self.block_count:
             raise IndexError(f"blocks {first} to {stop} of {self.block_count}")
-        # What to expect only saves moving memory about; a wrong guess costs nothing else.
-        expected = <Py_ssize_t>(self.file_size * (stop - first + 1) // (self.block_count + 1))
         with nogil:
-            if not start_rows(&rows, expected, expected // 4, expected, expected // 64):
+            if not start_rows(&rows, 8192, 8192, 8192, 64):
                 fault = self.read_blocks(first, stop, &rows, True, &total, &block)
         try:
             if fault != FINE:

@@ -46,10 +46,12 @@ cdef extern from *:
 
 cdef enum:
     POLYNOMIAL = 0x82F63B78  # Castagnoli's, bits reversed
-    LANE = 256               # bytes a lane: a 4 KiB block takes five rounds of three
+    LANE = 256               # bytes a lane: a 4 KiB block takes five rounds of three,
+    SHORT_LANE = 32          # and what is left goes through lanes of this length
 
 cdef uint32_t table[8][256]
-cdef uint32_t shift_one[4][256]  # remainder moved on by LANE zero bytes, a table for each byte of it
+cdef uint32_t by_lane[4][256]    # remainder moved on by LANE zero bytes, a table for each byte of it
+cdef uint32_t by_short[4][256]   # the same for SHORT_LANE
 cdef bint has_instruction = lochan_has_crc()
 
 
@@ -66,7 +68,8 @@ cdef void make_tables() noexcept nogil:
     for j in range(4):
         for i in range(256):
             value = i << (8 * j)
-            shift_one[j][i] = pass_zeros(value, LANE)
+            by_lane[j][i] = pass_zeros(value, LANE)
+            by_short[j][i] = pass_zeros(value, SHORT_LANE)
 
 
 cdef uint32_t pass_zeros(uint32_t value, int count) noexcept nogil:
@@ -79,9 +82,18 @@ cdef uint32_t pass_zeros(uint32_t value, int count) noexcept nogil:
 make_tables()
 
 
-cdef inline uint32_t shifted(uint32_t value) noexcept nogil:
-    return (shift_one[0][value & 255] ^ shift_one[1][(value >> 8) & 255]
-            ^ shift_one[2][(value >> 16) & 255] ^ shift_one[3][value >> 24])
+cdef inline uint32_t shifted(uint32_t[256]* tables, uint32_t value) noexcept nogil:
+    return (tables[0][value & 255] ^ tables[1][(value >> 8) & 255]
+            ^ tables[2][(value >> 16) & 255] ^ tables[3][value >> 24])
+
+
+cdef inline uint32_t three_lanes(uint32_t value, const uint8_t* data, Py_ssize_t lane,
+                                 uint32_t[256]* tables) noexcept nogil:
+    cdef unsigned long long lanes[3]
+    lanes[0] = value
+    lochan_crc_lanes(data, lane, lanes)
+    value = shifted(tables, <uint32_t>lanes[0]) ^ <uint32_t>lanes[1]
+    return shifted(tables, value) ^ <uint32_t>lanes[2]
 
 
 cdef uint32_t by_tables(uint32_t value, const uint8_t* p, Py_ssize_t n) noexcept nogil:
@@ -102,16 +114,17 @@ cdef uint32_t by_tables(uint32_t value, const uint8_t* p, Py_ssize_t n) noexcept
 
 
 cdef uint32_t crc(const uint8_t* data, Py_ssize_t size) noexcept nogil:
-    cdef unsigned long long lanes[3]
     cdef uint32_t value = 0xFFFFFFFF
     if not has_instruction:
         return by_tables(value, data, size) ^ <uint32_t>0xFFFFFFFF
     while size >= 3 * LANE:
-        lanes[0] = value
-        lochan_crc_lanes(data, LANE, lanes)
-        value = shifted(shifted(<uint32_t>lanes[0]) ^ <uint32_t>lanes[1]) ^ <uint32_t>lanes[2]
+        value = three_lanes(value, data, LANE, by_lane)
         data += 3 * LANE
         size -= 3 * LANE
+    while size >= 3 * SHORT_LANE:
+        value = three_lanes(value, data, SHORT_LANE, by_short)
+        data += 3 * SHORT_LANE
+        size -= 3 * SHORT_LANE
     return lochan_crc_run(value, data, size) ^ <uint32_t>0xFFFFFFFF
 
 

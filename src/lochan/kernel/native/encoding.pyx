@@ -2,14 +2,14 @@
 """Write the blocks of a table file. The layout is docs/formats/sstable.md; the twin is the plain form."""
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
-from lochan.kernel.native.buffers cimport Held, RowsView, at, length, wrap
+from lochan.kernel.native.buffers cimport Held, RowsView, at, enlarge, length, wrap
 from lochan.kernel.native.coding cimport (
     SLACK, common_prefix, compare, put_uvarint, store32, uvarint_length,
 )
-from lochan.kernel.native.crc32c cimport crc, masked
+from lochan.kernel.native.checksum cimport crc, masked
 from lochan.kernel.native.snappy cimport squeeze, worst_case
 
 from lochan.errors import InvalidInput
@@ -66,7 +66,7 @@ cdef inline bint room(Bytes* b, Py_ssize_t more) noexcept nogil:
     if wanted <= b.capacity:
         return True
     wanted += wanted >> 1
-    moved = <uint8_t*>realloc(b.data, wanted + SLACK)
+    moved = <uint8_t*>enlarge(b.data, b.size, wanted + SLACK)
     if moved == NULL:
         b.failed = True
         return False
@@ -362,7 +362,7 @@ def encode(object records):
             f" identity and value may each have at most {MAX_COMPONENT} bytes",
             key=bytes(records.keys[wrong]),
         )
-    body = wrap(realloc(e.file.data, e.file.size), e.file.size)
+    body = wrap(e.file.data, e.file.size)
     return EncodedBlocks(
         body, e.index_offset, e.index_length, e.partition_count, e.top_size, e.index_size,
         e.data_size, e.data_blocks, e.raw_keys, e.raw_values, e.estimated,
