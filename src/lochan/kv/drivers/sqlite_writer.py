@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One thread writes for all: what many threads ask for shares one transaction and one fsync.
+
+    callers             writer thread
+    submit(work) --+
+    submit(work) --+--> wait for the turn, BEGIN IMMEDIATE, every work in the order it came,
+    submit(work) --+    COMMIT (write and fsync the log), then wake the callers
+                        meanwhile the next batch gathers by itself: nobody sleeps to fill one
+
+A caller returns only when its write is decided, also when it is interrupted; so no write of a
+finished call takes effect later. What a failure proves:
+
+    failed while...               the whole batch was...    then
+    waiting for a lock            not applied               the writer goes on
+    running works                 not applied               it goes on, or stops at a disk error
+    COMMIT: no space left         not applied               it goes on
+    COMMIT: anything else         nobody knows              it stops
+
+After an fsync has failed, the kernel may call pages clean that never reached the disk, and a log
+that holds the transaction may still be replayed at the next start. So nothing can be promised any
+more, not even what is read: the store stops serving, and the next process to open the file
+recovers it.
+"""
+
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from lochan.environment import Environment
+from lochan.errors import Internal, LochanError, Unavailable, UnknownOutcome
+from lochan.kv.drivers.sqlite_file import code_name, primary_code
+from lochan.kv.drivers.sqlite_turn import Turn
+
+# What a caller wants done inside the transaction; it says how many rows it changed.
+Work = Callable[[sqlite3.Connection], int]
+
+# Bounds how long the first of a batch waits for the last.
+_LONGEST_BATCH = 1000
+
+_NOT_APPLIED_AT_COMMIT = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL})
+_DISK_ERRORS = frozenset(
+    {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN}
+)
+
+
+class _Failure(NamedTuple):
+    """Why a batch failed; every caller gets an error of its own made from it."""
+
+    kind: type[LochanError]
+    message: str
+    cause: BaseException
+
+    def raised(self) -> LochanError:
+        return self.kind(self.message)
+
+
+class _Request:
+    """One caller's work, and the lock it sleeps on until the work is decided."""
+
+    __slots__ = ("decided", "failure", "is_decided", "rows", "work")
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        self.rows = 0
+        self.failure: _Failure | None = None
+        self.is_decided = False
+        self.decided = threading.Lock()
+        self.decided.acquire()
+
+    def decide(self) -> None:
+        self.is_decided = True
+        self.decided.release()
+
+    def wait(self) -> None:
+        try:
+            self.decided.acquire()
+        except BaseException:
+            # Interrupted (Ctrl-C): the write is on its way all the same, so its end is awaited.
+            if not self.is_decided:
+                self.decided.acquire()
+            raise
+
+
+class Writer:
+    """Group commit: all writes of this process to one file, by one thread."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, path: Path, turn: Turn, environment: Environment
+    ) -> None:
+        """Start the thread; from now on the connection belongs to it."""
+        self._connection = connection
+        self._path = path
+        self._turn = turn
+        self._changed = threading.Condition()
+        self._waiting: deque[_Request] = deque()
+        self._closing = False
+        self._stopped: _Failure | None = None
+        self._finished = threading.Event()
+        self.batches = 0
+        environment.spawn(self._serve, name=f"lochan kv writer {path.name}")
+
+    def submit(self, work: Work) -> int:
+        """Run work in a transaction, return when it is durable, and say how many rows it changed.
+
+        Raises: Unavailable, UnknownOutcome.
+        """
+        request = _Request(work)
+        with self._changed:
+            self.require_serving()
+            self._waiting.append(request)
+            self._changed.notify()
+        request.wait()
+        if request.failure:
+            raise request.failure.raised() from request.failure.cause
+        return request.rows
+
+    def require_serving(self) -> None:
+        """Raise Unavailable once the store is closed or has stopped after a disk error."""
+        if self._stopped:
+            message = f"{self._path} stopped serving ({self._stopped.message}); open it again"
+            raise Unavailable(message, code="store-stopped") from self._stopped.cause
+        if self._closing:
+            raise Unavailable(f"{self._path} is closed", code="store-closed")
+
+    def close(self) -> None:
+        """Finish what was submitted, then end the thread. Idempotent."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+        self._finished.wait()
+
+    def _serve(self) -> None:
+        try:
+            while batch := self._next_batch():
+                self._decide(batch)
+        finally:
+            self._finished.set()
+
+    def _next_batch(self) -> list[_Request]:
+        with self._changed:
+            while not self._waiting and not self._closing:
+                self._changed.wait()
+            count = min(len(self._waiting), _LONGEST_BATCH)
+            return [self._waiting.popleft() for _ in range(count)]
+
+    def _decide(self, batch: list[_Request]) -> None:
+        failure: _Failure | None = None
+        try:
+            failure = self._stopped or self._attempt(batch)
+        except BaseException as error:  # noqa: BLE001 - nobody else would wake the callers
+            message = f"a write to {self._path} met a bug: {error!r}"
+            failure = self._stop(_Failure(UnknownOutcome, message, Internal(message)))
+        for request in batch:
+            request.failure = failure
+            request.decide()
+
+    def _attempt(self, batch: list[_Request]) -> _Failure | None:
+        try:
+            with self._turn:
+                return self._transact(batch)
+        except Unavailable as error:
+            return _Failure(Unavailable, error.message, error)
+
+    def _transact(self, batch: list[_Request]) -> _Failure | None:
+        committing = False
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            for request in batch:
+                request.rows = request.work(self._connection)
+            committing = True
+            self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            return self._judge(error, committing=committing)
+        self.batches += 1
+        return None
+
+    def _judge(self, error: sqlite3.Error, *, committing: bool) -> _Failure:
+        """Say what a failure means for the batch, and stop where it means the end."""
+        code = primary_code(error)
+        what = f"{self._path}: {error} ({code_name(error)})"
+        if committing and code not in _NOT_APPLIED_AT_COMMIT:
+            unknown = _Failure(UnknownOutcome, f"{what}; nobody knows what was kept", error)
+            return self._stop(unknown)
+        failure = _Failure(Unavailable, f"{what}; nothing was written", error)
+        try:
+            if self._connection.in_transaction:  # some errors roll back by themselves
+                self._connection.execute("ROLLBACK")
+        except sqlite3.Error:
+            return self._stop(failure)
+        return self._stop(failure) if code in _DISK_ERRORS else failure
+
+    def _stop(self, failure: _Failure) -> _Failure:
+        with self._changed:
+            self._stopped = self._stopped or failure
+        return failure
