@@ -59,7 +59,7 @@ def write_table(
     tail = _tail(encoded, properties.join(described, extra), kernel)
     return TableFile(
         id=digest.hex(),
-        data=encoded.body + tail,
+        data=b"".join((encoded.body, tail)),
         min_key=min_key,
         max_key=max_key,
         count=count,

@@ -5,28 +5,32 @@ The polynomial is Castagnoli's, reflected: 0x82F63B78. Blocks store the checksum
 shifted by a constant), because the checksum of bytes that hold their own checksum is weak.
 """
 
+from struct import unpack_from
+
 POLYNOMIAL = 0x82F63B78
 MASK_DELTA = 0xA282EAD8
 
 
-def _byte_table() -> list[int]:
-    table = []
-    for byte in range(256):
-        crc = byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (POLYNOMIAL if crc & 1 else 0)
-        table.append(crc)
-    return table
+def _advance(crc: int, bits: int) -> int:
+    for _ in range(bits):
+        crc = crc >> 1 ^ (POLYNOMIAL if crc & 1 else 0)
+    return crc
 
 
-_TABLE = _byte_table()
+# Checksums are half of the time it takes to read a block, so two bytes are taken at a step.
+_BYTE = [_advance(byte, 8) for byte in range(256)]
+_PAIR = [
+    _BYTE[(_BYTE[low] ^ high) & 0xFF] ^ _BYTE[low] >> 8 for high in range(256) for low in range(256)
+]
 
 
 def crc32c(data: bytes) -> int:
     """CRC-32C (Castagnoli), unmasked."""
-    table, crc = _TABLE, 0xFFFFFFFF
-    for byte in data:
-        crc = table[(crc ^ byte) & 0xFF] ^ crc >> 8
+    table, crc = _PAIR, 0xFFFFFFFF
+    for pair in unpack_from(f"<{len(data) // 2}H", data):
+        crc = table[(crc ^ pair) & 0xFFFF] ^ crc >> 16
+    if len(data) % 2:
+        crc = _BYTE[(crc ^ data[-1]) & 0xFF] ^ crc >> 8
     return crc ^ 0xFFFFFFFF
 
 
