@@ -28,10 +28,11 @@ cdef struct RowsBuilder:
     Builder identities
     Builder values
 
-# Owns memory from malloc and shows it through the buffer protocol.
+# Owns memory from `allocate` and shows it through the buffer protocol.
 cdef class Memory:
     cdef uint8_t* pointer
     cdef Py_ssize_t size
+    cdef size_t allocated
 
 # Keeps the buffers behind a RowsView alive for the length of a call.
 cdef class Held:
@@ -40,9 +41,11 @@ cdef class Held:
     cdef View column(self, object column) except *
     cdef RowsView rows(self, object records) except *
 
-# malloc and realloc that ask for large pages where the size is worth it; `used` bytes are kept.
+# Memory for large, short-lived buffers. What `allocate` gave for a size is given back by `release` or
+# `enlarge` with that size; `used` bytes are kept.
 cdef void* allocate(size_t size) noexcept nogil
-cdef void* enlarge(void* old, size_t used, size_t size) noexcept nogil
+cdef void release(void* pointer, size_t size) noexcept nogil
+cdef void* enlarge(void* old, size_t used, size_t had, size_t size) noexcept nogil
 
 cdef int start_builder(Builder* b, Py_ssize_t bytes_expected, Py_ssize_t rows_expected) noexcept nogil
 cdef void drop_builder(Builder* b) noexcept nogil
@@ -58,8 +61,8 @@ cdef int append_rows(RowsBuilder* b, const RowsView* source, Py_ssize_t start,
                      Py_ssize_t stop) noexcept nogil
 cdef object finish_rows(RowsBuilder* b)
 
-cdef object wrap(void* pointer, Py_ssize_t size)
-cdef object wrap_int64(int64_t* pointer, Py_ssize_t count)
+cdef object wrap(void* pointer, Py_ssize_t size, size_t allocated)
+cdef object wrap_int64(int64_t* pointer, Py_ssize_t count, size_t allocated)
 
 cdef inline Py_ssize_t length(const View* v, Py_ssize_t i) noexcept nogil:
     return <Py_ssize_t>(v.offsets[i + 1] - v.offsets[i])

@@ -3,7 +3,6 @@
 
 from cpython.buffer cimport PyBuffer_FillInfo
 from libc.stdint cimport int64_t, uint8_t
-from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from lochan.kernel.native.coding cimport SLACK
@@ -12,35 +11,82 @@ from lochan.kernel.records import Column, Records
 
 cdef extern from *:
     """
+    #include <pthread.h>
     #include <stdlib.h>
     #include <string.h>
     #if defined(__linux__)
     #include <sys/mman.h>
     #endif
-    /* A range's columns are tens of megabytes that are written once: with small pages the faults
-       would cost more than the decoding. */
-    #define LOCHAN_HUGE ((size_t)2 << 20)
-    static void *lochan_allocate(size_t size) {
-        void *p = NULL;
-        if (size < LOCHAN_HUGE) return malloc(size ? size : 1);
-        if (posix_memalign(&p, LOCHAN_HUGE, size)) return NULL;
-    #if defined(__linux__) && defined(MADV_HUGEPAGE)
-        (void)madvise(p, size, MADV_HUGEPAGE);
-    #endif
-        return p;
+    /* A range's columns are tens of megabytes, written once and dropped soon. With small pages the
+       faults would cost more than the decoding, and with fresh pages the kernel's clearing of them a
+       fifth of it. So large blocks ask for large pages, and a bounded number of freed ones is kept
+       for the next range. Every large block starts with its capacity, in a line of its own. */
+    #define LOCHAN_LARGE ((size_t)1 << 20)
+    #define LOCHAN_HEAD ((size_t)64)
+    #define LOCHAN_SLOTS 32
+    #define LOCHAN_KEPT ((size_t)128 << 20)
+    static pthread_mutex_t lochan_lock = PTHREAD_MUTEX_INITIALIZER;
+    static char *lochan_slot[LOCHAN_SLOTS];
+    static size_t lochan_kept = 0;
+
+    static size_t lochan_capacity(const char *block) { size_t n; memcpy(&n, block, sizeof n); return n; }
+
+    static char *lochan_reuse(size_t size) {
+        char *found = NULL;
+        pthread_mutex_lock(&lochan_lock);
+        for (int i = 0; i < LOCHAN_SLOTS && !found; i++) {
+            size_t n = lochan_slot[i] ? lochan_capacity(lochan_slot[i]) : 0;
+            if (n >= size && n / 4 <= size) {
+                found = lochan_slot[i];
+                lochan_slot[i] = NULL;
+                lochan_kept -= n;
+            }
+        }
+        pthread_mutex_unlock(&lochan_lock);
+        return found;
     }
-    static void *lochan_enlarge(void *old, size_t used, size_t size) {
+    static void *lochan_large(size_t size) {
+        char *block = lochan_reuse(size);
+        void *fresh = NULL;
+        if (block == NULL) {
+            if (posix_memalign(&fresh, (size_t)2 << 20, size + LOCHAN_HEAD)) return NULL;
+    #if defined(__linux__) && defined(MADV_HUGEPAGE)
+            (void)madvise(fresh, size + LOCHAN_HEAD, MADV_HUGEPAGE);
+    #endif
+            block = (char *)fresh;
+            memcpy(block, &size, sizeof size);
+        }
+        return block + LOCHAN_HEAD;
+    }
+    static void lochan_release_large(void *p) {
+        char *block = (char *)p - LOCHAN_HEAD;
+        size_t n = lochan_capacity(block);
+        pthread_mutex_lock(&lochan_lock);
+        for (int i = 0; i < LOCHAN_SLOTS && block && lochan_kept + n <= LOCHAN_KEPT; i++)
+            if (lochan_slot[i] == NULL) { lochan_slot[i] = block; lochan_kept += n; block = NULL; }
+        pthread_mutex_unlock(&lochan_lock);
+        free(block);
+    }
+    static void *lochan_allocate(size_t size) {
+        return size < LOCHAN_LARGE ? malloc(size ? size : 1) : lochan_large(size);
+    }
+    static void lochan_release(void *p, size_t size) {
+        if (p == NULL || size < LOCHAN_LARGE) free(p); else lochan_release_large(p);
+    }
+    static void *lochan_enlarge(void *old, size_t used, size_t had, size_t size) {
         void *p;
-        if (size < LOCHAN_HUGE) return realloc(old, size);
+        if (had < LOCHAN_LARGE && size < LOCHAN_LARGE) return realloc(old, size);
         p = lochan_allocate(size);
         if (p == NULL) return NULL;
         if (used) memcpy(p, old, used);
-        free(old);
+        lochan_release(old, had);
         return p;
     }
     """
     void* lochan_allocate(size_t size) noexcept nogil
-    void* lochan_enlarge(void* old, size_t used, size_t size) noexcept nogil
+    void lochan_release(void* p, size_t size) noexcept nogil
+    void* lochan_enlarge(void* old, size_t used, size_t had, size_t size) noexcept nogil
+
 
 
 cdef class Memory:
@@ -50,26 +96,31 @@ cdef class Memory:
         PyBuffer_FillInfo(buffer, self, self.pointer, self.size, 1, flags)
 
     def __dealloc__(self):
-        free(self.pointer)
+        lochan_release(self.pointer, self.allocated)
 
 
 cdef void* allocate(size_t size) noexcept nogil:
     return lochan_allocate(size)
 
 
-cdef void* enlarge(void* old, size_t used, size_t size) noexcept nogil:
-    return lochan_enlarge(old, used, size)
+cdef void release(void* pointer, size_t size) noexcept nogil:
+    lochan_release(pointer, size)
 
 
-cdef object wrap(void* pointer, Py_ssize_t size):
+cdef void* enlarge(void* old, size_t used, size_t had, size_t size) noexcept nogil:
+    return lochan_enlarge(old, used, had, size)
+
+
+cdef object wrap(void* pointer, Py_ssize_t size, size_t allocated):
     cdef Memory memory = Memory.__new__(Memory)
     memory.pointer = <uint8_t*>pointer
     memory.size = size
+    memory.allocated = allocated
     return memoryview(memory)
 
 
-cdef object wrap_int64(int64_t* pointer, Py_ssize_t count):
-    return wrap(pointer, count * sizeof(int64_t)).cast("q")
+cdef object wrap_int64(int64_t* pointer, Py_ssize_t count, size_t allocated):
+    return wrap(pointer, count * sizeof(int64_t), allocated).cast("q")
 
 
 cdef class Held:
@@ -105,8 +156,8 @@ cdef int start_builder(Builder* b, Py_ssize_t bytes_expected, Py_ssize_t rows_ex
     memset(b, 0, sizeof(Builder))
     b.capacity = bytes_expected + SLACK
     b.offset_capacity = rows_expected + 16
-    b.data = <uint8_t*>lochan_allocate(b.capacity + SLACK)
-    b.offsets = <int64_t*>lochan_allocate(b.offset_capacity * sizeof(int64_t))
+    b.data = <uint8_t*>allocate(b.capacity + SLACK)
+    b.offsets = <int64_t*>allocate(b.offset_capacity * sizeof(int64_t))
     if b.data == NULL or b.offsets == NULL:
         drop_builder(b)
         return -1
@@ -115,8 +166,8 @@ cdef int start_builder(Builder* b, Py_ssize_t bytes_expected, Py_ssize_t rows_ex
 
 
 cdef void drop_builder(Builder* b) noexcept nogil:
-    free(b.data)
-    free(b.offsets)
+    release(b.data, b.capacity + SLACK)
+    release(b.offsets, b.offset_capacity * sizeof(int64_t))
     b.data = NULL
     b.offsets = NULL
 
@@ -127,7 +178,7 @@ cdef int reserve_bytes(Builder* b, Py_ssize_t more) noexcept nogil:
     if wanted <= b.capacity:
         return 0
     wanted += wanted >> 1
-    moved = <uint8_t*>lochan_enlarge(b.data, b.size, wanted + SLACK)
+    moved = <uint8_t*>enlarge(b.data, b.size, b.capacity + SLACK, wanted + SLACK)
     if moved == NULL:
         return -1
     b.data = moved
@@ -141,8 +192,8 @@ cdef int reserve_rows(Builder* b, Py_ssize_t more) noexcept nogil:
     if wanted <= b.offset_capacity:
         return 0
     wanted += wanted >> 1
-    moved = <int64_t*>lochan_enlarge(
-        b.offsets, (b.count + 1) * sizeof(int64_t), wanted * sizeof(int64_t))
+    moved = <int64_t*>enlarge(b.offsets, (b.count + 1) * sizeof(int64_t),
+                              b.offset_capacity * sizeof(int64_t), wanted * sizeof(int64_t))
     if moved == NULL:
         return -1
     b.offsets = moved
@@ -169,9 +220,9 @@ cdef int append_run(Builder* b, const View* source, Py_ssize_t start, Py_ssize_t
 
 cdef object finish_builder(Builder* b):
     """Hand the buffers over to Python; the builder is empty afterwards."""
-    data = wrap(b.data, b.size)
+    data = wrap(b.data, b.size, b.capacity + SLACK)
     b.data = NULL
-    offsets = wrap_int64(b.offsets, b.count + 1)
+    offsets = wrap_int64(b.offsets, b.count + 1, b.offset_capacity * sizeof(int64_t))
     b.offsets = NULL
     return Column(data, offsets)
 

@@ -2,10 +2,9 @@
 """Write the blocks of a table file. The layout is docs/formats/sstable.md; the twin is the plain form."""
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
-from lochan.kernel.native.buffers cimport Held, RowsView, at, enlarge, length, wrap
+from lochan.kernel.native.buffers cimport Held, RowsView, at, enlarge, length, release, wrap
 from lochan.kernel.native.coding cimport (
     SLACK, common_prefix, compare, put_uvarint, store32, uvarint_length,
 )
@@ -60,13 +59,21 @@ cdef struct Encoder:
     int64_t index_length
 
 
+cdef inline size_t footprint(const Bytes* b) noexcept nogil:
+    return b.capacity + SLACK if b.data != NULL else 0
+
+
+cdef inline void let_go(Bytes* b) noexcept nogil:
+    release(b.data, footprint(b))
+
+
 cdef inline bint room(Bytes* b, Py_ssize_t more) noexcept nogil:
     cdef uint8_t* moved
     cdef Py_ssize_t wanted = b.size + more
     if wanted <= b.capacity:
         return True
     wanted += wanted >> 1
-    moved = <uint8_t*>enlarge(b.data, b.size, wanted + SLACK)
+    moved = <uint8_t*>enlarge(b.data, b.size, footprint(b), wanted + SLACK)
     if moved == NULL:
         b.failed = True
         return False
@@ -290,10 +297,10 @@ cdef Py_ssize_t encode_rows(Encoder* e, const RowsView* rows, Py_ssize_t largest
         identity_size = length(&rows.identities, i)
         value_size = length(&rows.values, i)
         if identity_size > largest or value_size > largest or key_size > largest:
-            free(previous.data)
+            let_go(&previous)
             return i
         if i > 0 and compare(at(&rows.keys, i - 1), length(&rows.keys, i - 1), key, key_size) >= 0:
-            free(previous.data)
+            let_go(&previous)
             return i
         record_size = (uvarint_length(2 * <uint64_t>identity_size) + identity_size
                        + uvarint_length(2 * <uint64_t>value_size) + value_size)
@@ -318,19 +325,19 @@ cdef Py_ssize_t encode_rows(Encoder* e, const RowsView* rows, Py_ssize_t largest
     e.data_size = e.file.size
     store_index(e, &previous)
     e.file.failed |= previous.failed
-    free(previous.data)
+    let_go(&previous)
     return -1
 
 
 cdef void drop(Encoder* e) noexcept nogil:
-    free(e.partitions.data)
-    free(e.separator.data)
-    free(e.data.entries.data)
-    free(e.data.restarts.data)
-    free(e.index.entries.data)
-    free(e.index.restarts.data)
-    free(e.top.entries.data)
-    free(e.top.restarts.data)
+    let_go(&e.partitions)
+    let_go(&e.separator)
+    let_go(&e.data.entries)
+    let_go(&e.data.restarts)
+    let_go(&e.index.entries)
+    let_go(&e.index.restarts)
+    let_go(&e.top.entries)
+    let_go(&e.top.restarts)
 
 
 cdef inline bint ran_out(const Encoder* e) noexcept nogil:
@@ -354,7 +361,7 @@ def encode(object records):
         wrong = encode_rows(&e, &rows, largest)
         drop(&e)
     if wrong >= 0 or ran_out(&e):
-        free(e.file.data)
+        let_go(&e.file)
         if wrong < 0:
             raise MemoryError
         raise InvalidInput(
@@ -362,7 +369,7 @@ def encode(object records):
             f" identity and value may each have at most {MAX_COMPONENT} bytes",
             key=bytes(records.keys[wrong]),
         )
-    body = wrap(e.file.data, e.file.size)
+    body = wrap(e.file.data, e.file.size, footprint(&e.file))
     return EncodedBlocks(
         body, e.index_offset, e.index_length, e.partition_count, e.top_size, e.index_size,
         e.data_size, e.data_blocks, e.raw_keys, e.raw_values, e.estimated,

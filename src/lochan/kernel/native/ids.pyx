@@ -2,10 +2,10 @@
 """Names and cuts: the id of a file from its records, and where ranges end. docs/formats/ids.md."""
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
-from lochan.kernel.native.buffers cimport Held, RowsView, View, at, length, wrap_int64
+from lochan.kernel.native.buffers cimport Held, RowsView, View, allocate, at, length, wrap_int64
 from lochan.kernel.native.coding cimport put_uvarint, uvarint_length
 from lochan.kernel.native.sha256 cimport (
     Message, Stream, hash_messages, stream_blocks, stream_finish, stream_start,
@@ -160,9 +160,9 @@ def cut_points(object records, uint64_t raggedness, int64_t cap_bytes):
     cdef Py_ssize_t found
     if raggedness < 1 or cap_bytes < 1:
         raise ValueError("raggedness and cap must be at least 1")
-    ends = <int64_t*>malloc((rows.keys.count + 1) * sizeof(int64_t))
+    ends = <int64_t*>allocate((rows.keys.count + 1) * sizeof(int64_t))
     if ends == NULL:
         raise MemoryError
     with nogil:
         found = find_cuts(&rows, raggedness, cap_bytes, ends)
-    return wrap_int64(ends, found)
+    return wrap_int64(ends, found, (rows.keys.count + 1) * sizeof(int64_t))

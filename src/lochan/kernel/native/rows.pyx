@@ -10,9 +10,8 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
 from lochan.kernel.native.buffers cimport (
-    Builder, Held, RowsBuilder, RowsView, View, append_rows, at, drop_builder, drop_rows,
-    finish_builder, finish_rows, length, reserve_bytes, reserve_rows, start_builder, start_rows,
-    wrap, wrap_int64,
+    Builder, Held, RowsBuilder, RowsView, View, allocate, append_rows, at, drop_rows,
+    finish_builder, finish_rows, length, release, start_builder, start_rows, wrap_int64,
 )
 from lochan.kernel.native.coding cimport common_prefix, compare
 
@@ -194,14 +193,15 @@ def sort_order(object keys):
     cdef View view = held.column(keys)
     cdef Handle* handles = <Handle*>malloc((view.count + 1) * sizeof(Handle))
     cdef Handle* spare = <Handle*>malloc((view.count + 1) * sizeof(Handle))
-    cdef int64_t* out = <int64_t*>malloc((view.count + 1) * sizeof(int64_t))
+    cdef size_t size = (view.count + 1) * sizeof(int64_t)
+    cdef int64_t* out = <int64_t*>allocate(size)
     try:
         if handles == NULL or spare == NULL or out == NULL:
-            free(out)
+            release(out, size)
             raise MemoryError
         with nogil:
             order_keys(&view, handles, spare, out)
-        return wrap_int64(out, view.count)
+        return wrap_int64(out, view.count, size)
     finally:
         free(handles)
         free(spare)
@@ -280,16 +280,17 @@ def diff(object left, object right):
     cdef RowsView a = held.rows(left), b = held.rows(right)
     cdef Py_ssize_t most = a.keys.count + b.keys.count + 1, n
     cdef char* kinds = <char*>malloc(most)
-    cdef int64_t* lefts = <int64_t*>malloc(most * sizeof(int64_t))
-    cdef int64_t* rights = <int64_t*>malloc(most * sizeof(int64_t))
+    cdef size_t size = most * sizeof(int64_t)
+    cdef int64_t* lefts = <int64_t*>allocate(size)
+    cdef int64_t* rights = <int64_t*>allocate(size)
     try:
         if kinds == NULL or lefts == NULL or rights == NULL:
-            free(lefts)
-            free(rights)
+            release(lefts, size)
+            release(rights, size)
             raise MemoryError
         with nogil:
             n = compare_rows(&a, &b, kinds, lefts, rights)
-        return DiffRows(kinds[:n], wrap_int64(lefts, n), wrap_int64(rights, n))
+        return DiffRows(kinds[:n], wrap_int64(lefts, n, size), wrap_int64(rights, n, size))
     finally:
         free(kinds)
 
@@ -389,7 +390,7 @@ def merge(object base, object dest, object source, str strategy):
         views[k] = held.rows(side)
     most = views[0].keys.count + views[1].keys.count + views[2].keys.count + 1
     for k in range(3):
-        conflicts[k] = <int64_t*>malloc(most * sizeof(int64_t))
+        conflicts[k] = <int64_t*>allocate(most * sizeof(int64_t))
     with nogil:
         if (not start_like(&out, &views[1], &views[2]) and conflicts[0] != NULL
                 and conflicts[1] != NULL and conflicts[2] != NULL):
@@ -397,9 +398,10 @@ def merge(object base, object dest, object source, str strategy):
     try:
         if n < 0:
             for k in range(3):
-                free(conflicts[k])
+                release(conflicts[k], most * sizeof(int64_t))
             raise MemoryError
-        return MergedRows(finish_rows(&out), wrap_int64(conflicts[0], n), wrap_int64(conflicts[1], n),
-                          wrap_int64(conflicts[2], n))
+        return MergedRows(
+            finish_rows(&out), *[wrap_int64(conflicts[k], n, most * sizeof(int64_t)) for k in range(3)]
+        )
     finally:
         drop_rows(&out)

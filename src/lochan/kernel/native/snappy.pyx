@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Raw snappy, both ways. Which matches are taken: docs/formats/sstable.md; the twin is the plain form.
 
-Copies are made in steps of 16 or 32 bytes that may run past their end, never past the SLACK behind a
+Copies are made in steps of 8 or 32 bytes that may run past their end, never past the SLACK behind a
 buffer; the next piece overwrites what ran over.
 """
 
@@ -154,14 +154,14 @@ cdef Py_ssize_t declared_size(const uint8_t* data, Py_ssize_t size, Py_ssize_t l
 
 
 cdef inline void copy_back(uint8_t* target, Py_ssize_t offset, Py_ssize_t n) noexcept nogil:
-    # Overlap repeats the pattern: a step may only copy what is already there.
+    """Repeat n <= 64 bytes from `offset` back; where they overlap, the pattern goes on."""
     cdef uint8_t* source = target - offset
     cdef uint8_t* end = target + n
-    if offset >= 16:
-        while target < end:
-            memcpy(target, source, 16)
-            target += 16
-            source += 16
+    if offset >= 32:
+        # Two fixed copies instead of a loop: its length would be mispredicted most of the time.
+        memcpy(target, source, 32)
+        if n > 32:
+            memcpy(target + 32, source + 32, 32)
     elif offset >= 8:
         while target < end:
             memcpy(target, source, 8)
@@ -174,66 +174,70 @@ cdef inline void copy_back(uint8_t* target, Py_ssize_t offset, Py_ssize_t n) noe
             source += 1
 
 
+cdef inline const uint8_t* read_literal(const uint8_t* p, const uint8_t* end, uint32_t tag,
+                                        Py_ssize_t* n) noexcept nogil:
+    """Read the length of a literal; gives where its bytes start, or NULL."""
+    cdef Py_ssize_t extra = <Py_ssize_t>(tag >> 2) - 59
+    cdef Py_ssize_t k
+    n[0] = (tag >> 2) + 1
+    if extra <= 0:
+        return p
+    if end - p < extra:
+        return NULL
+    n[0] = 1
+    for k in range(extra):
+        n[0] += <Py_ssize_t>p[k] << (8 * k)
+    return p + extra
+
+
+cdef inline const uint8_t* read_copy(const uint8_t* p, const uint8_t* end, uint32_t tag,
+                                     Py_ssize_t* n, Py_ssize_t* offset) noexcept nogil:
+    """Read the length and offset of a copy; gives where the next tag stands, or NULL."""
+    n[0] = (tag >> 2) + 1
+    if tag & 3 == 2:
+        if end - p < 2:
+            return NULL
+        offset[0] = p[0] | (<Py_ssize_t>p[1] << 8)
+        return p + 2
+    if tag & 3 == 1:
+        if p >= end:
+            return NULL
+        n[0] = ((tag >> 2) & 7) + 4
+        offset[0] = ((tag >> 5) << 8) | p[0]
+        return p + 1
+    if end - p < 4:
+        return NULL
+    offset[0] = load32(p)
+    return p + 4
+
+
 cdef int expand(const uint8_t* data, Py_ssize_t size, Py_ssize_t body, uint8_t* out,
                 Py_ssize_t out_size) noexcept nogil:
     cdef const uint8_t* p = data + body
     cdef const uint8_t* end = data + size
     cdef uint8_t* target = out
     cdef uint8_t* stop = out + out_size
-    cdef Py_ssize_t n, offset, extra
+    cdef Py_ssize_t n = 0, offset = 0
     cdef uint32_t tag
     while p < end:
         tag = p[0]
         p += 1
-        if tag & 3 == 0:
-            n = (tag >> 2) + 1
-            if n > 60:
-                extra = n - 60
-                if end - p < extra:
-                    return -1
-                n = p[0]
-                if extra > 1:
-                    n |= <Py_ssize_t>p[1] << 8
-                if extra > 2:
-                    n |= <Py_ssize_t>p[2] << 16
-                if extra > 3:
-                    n |= <Py_ssize_t>p[3] << 24
-                n += 1
-                p += extra
-            if end - p < n or stop - target < n:
+        if tag & 3:
+            p = read_copy(p, end, tag, &n, &offset)
+            if p == NULL or offset == 0 or offset > target - out or stop - target < n:
                 return -1
-            if n <= 16 and end - p >= 16:
-                memcpy(target, p, 16)
-            elif n <= 64 and end - p >= 64:
+            copy_back(target, offset, n)
+        else:
+            p = read_literal(p, end, tag, &n)
+            if p == NULL or end - p < n or stop - target < n:
+                return -1
+            if n <= 64 and end - p >= 64:
                 memcpy(target, p, 32)
                 if n > 32:
                     memcpy(target + 32, p + 32, 32)
             else:
                 memcpy(target, p, n)
             p += n
-            target += n
-            continue
-        if tag & 3 == 1:
-            if p >= end:
-                return -1
-            n = ((tag >> 2) & 7) + 4
-            offset = ((tag >> 5) << 8) | p[0]
-            p += 1
-        elif tag & 3 == 2:
-            if end - p < 2:
-                return -1
-            n = (tag >> 2) + 1
-            offset = p[0] | (<Py_ssize_t>p[1] << 8)
-            p += 2
-        else:
-            if end - p < 4:
-                return -1
-            n = (tag >> 2) + 1
-            offset = load32(p)
-            p += 4
-        if offset == 0 or offset > target - out or stop - target < n:
-            return -1
-        copy_back(target, offset, n)
         target += n
     return 0 if target == stop else -1
 
