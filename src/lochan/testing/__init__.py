@@ -1,2 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""testing."""
+"""Conformance suites, one for each seam, for our drivers and for other people's.
+
+A driver's test is a short class that inherits a suite and supplies fixtures; the docstring of the
+suite's module says which. The suites need pytest and hypothesis, which `lochan` itself does not.
+"""

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The conformance suite of the KV seam: promises K1 to K8 of `lochan.kv.store`, as tests.
+
+A driver counts when this passes against its real server:
+
+    class TestMyStore(SharedStoreConformance):
+        @pytest.fixture
+        def url(self): return "mystore://..."
+
+        @pytest.fixture
+        def store(self, url): yield from opened(url)
+
+        def reopen(self, store): return open_store(...)
+
+`store` may be shared between tests: each test works in partitions of its own. `reopen` gives
+another handle on the same data, as another process would have; a store that only this process can
+see gives itself back. Stores that processes share inherit `SharedStoreConformance`, which starts
+two; stores that can drop a partition inherit `DropPartitionConformance` besides.
+"""
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from lochan.errors import InvalidInput, Unavailable
+from lochan.kv.set_many import set_many
+from lochan.kv.store import DropPartition, Store
+from lochan.testing.kv_given import ENVIRONMENT, Given, fill, in_threads, opened
+from lochan.testing.kv_machine import StoreMachine
+from lochan.testing.kv_process import increment
+from lochan.testing.kv_records import ConditionalConformance, RecordConformance
+from lochan.testing.kv_scans import ScanConformance
+
+__all__ = ["DropPartitionConformance", "SharedStoreConformance", "StoreConformance", "opened"]
+
+
+class WholeConformance(Given):
+    """K6, bulk operations, and everything at once against a model."""
+
+    def test_what_was_acknowledged_is_there_after_reopening(
+        self, store: Store, partition: bytes
+    ) -> None:
+        keys = fill(store, partition)
+        store.delete(partition, keys[0])
+        other = self.reopen(store)
+        assert [key for key, _ in other.scan(partition)] == keys[1:]
+        if other is not store:
+            other.close()
+
+    def test_set_many_stores_all(self, store: Store, partition: bytes) -> None:
+        store.set(partition, b"k1", b"old")
+        set_many(store, partition, [(b"k%d" % n, b"%d" % n) for n in range(2500)])
+        set_many(store, partition, [(b"k1", b"once"), (b"k1", b"twice")])
+        set_many(store, partition, [])
+        assert len(list(store.scan(partition))) == 2500
+        assert store.get(partition, b"k1").value == b"twice"
+
+    def test_set_many_refuses_all_for_one_bad_record(self, store: Store, partition: bytes) -> None:
+        with pytest.raises(InvalidInput):
+            set_many(store, partition, {b"good": b"value", b"": b"value"})
+        assert list(store.scan(partition)) == []
+
+    def test_threads_that_set_many_at_once_do_not_block_each_other(
+        self, store: Store, partition: bytes
+    ) -> None:
+        keys = [b"%03d" % number for number in range(300)]
+
+        def write(number: int) -> None:
+            order = keys if number % 2 else keys[::-1]
+            set_many(store, partition, [(key, b"%d" % number) for key in order])
+
+        in_threads(4, write)
+        assert [key for key, _ in store.scan(partition)] == keys
+
+    def test_a_closed_store_answers_nothing(self, store: Store, partition: bytes) -> None:
+        other = self.reopen(store)
+        other.close()
+        other.close()
+        for call in (
+            lambda: other.get(partition, b"key"),
+            lambda: other.set(partition, b"key", b"value"),
+            lambda: other.delete(partition, b"key"),
+            lambda: list(other.scan(partition)),
+        ):
+            with pytest.raises(Unavailable):
+                call()
+
+    def test_any_sequence_of_operations_does_what_a_dictionary_would(
+        self, store: Store, partition: bytes
+    ) -> None:
+        run_state_machine_as_test(
+            # Any callable that makes a machine will do, whatever the annotation says.
+            lambda: StoreMachine(store, partition + ENVIRONMENT.new_id().encode()),  # type: ignore[arg-type]
+            settings=settings(
+                max_examples=40,
+                stateful_step_count=30,
+                deadline=None,
+                suppress_health_check=list(HealthCheck),
+            ),
+        )
+
+
+class StoreConformance(
+    RecordConformance, ConditionalConformance, ScanConformance, WholeConformance
+):
+    """The suite for any store."""
+
+
+class DropPartitionConformance(Given):
+    """The capability that the cleaner uses; for drivers that offer it."""
+
+    def test_a_dropped_partition_is_empty_and_others_are_not(
+        self, store: Store, partition: bytes
+    ) -> None:
+        assert isinstance(store, DropPartition)
+        fill(store, partition + b"dropped", 4500)
+        store.set(partition, b"key", b"value")
+        store.drop_partition(partition + b"dropped")
+        store.drop_partition(partition + b"dropped")
+        assert list(store.scan(partition + b"dropped")) == []
+        assert store.get(partition, b"key").value == b"value"
+
+
+class SharedStoreConformance(StoreConformance):
+    """The suite for stores that several processes use at once; needs a fixture `url`."""
+
+    def test_no_increment_of_two_processes_is_lost(
+        self, store: Store, partition: bytes, url: str
+    ) -> None:
+        command = [sys.executable, "-m", "lochan.testing.kv_process"]
+        others = [
+            subprocess.Popen([*command, url, partition.hex(), "counter", "60"])  # noqa: S603 - us
+            for _ in range(2)
+        ]
+        increment(store, partition, b"counter", 60, ENVIRONMENT)
+        assert [other.wait(timeout=60) for other in others] == [0, 0]
+        assert store.get(partition, b"counter").value == b"180"
