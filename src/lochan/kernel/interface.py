@@ -138,12 +138,14 @@ class Kernel(Protocol):
         writing the same content again is no change.
         """
 
-    def cut_points(self, records: Records, raggedness: int, cap_bytes: int) -> memoryview:
+    def cut_points(
+        self, records: Records, raggedness: int, cap_bytes: int, carried: int = 0
+    ) -> memoryview:
         """Say where ranges end: int64 row counts, each the exclusive end of a finished range.
 
         A range ends after row i when FNV-1a-64(key) mod raggedness is 0, or when the raw size (key,
         identity and value lengths) since the last cut reaches the cap. Rows after the last cut are
-        unfinished. The first row is taken to follow a cut.
+        unfinished. `carried` is the raw size of the rows between the last cut and the first row.
         """
 
     def diff(self, left: Records, right: Records) -> DiffRows:

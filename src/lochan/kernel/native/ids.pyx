@@ -11,6 +11,8 @@ from lochan.kernel.native.sha256 cimport (
     Message, Stream, hash_messages, stream_blocks, stream_finish, stream_start,
 )
 
+from lochan.errors import InvalidInput
+
 cdef enum:
     BATCH = 64  # records hashed together; even, so that their ids fill whole blocks
 
@@ -129,10 +131,10 @@ def fnv1a64(const uint8_t[::1] data not None):
     return fnv(&data[0], data.shape[0], FNV_START)
 
 
-cdef Py_ssize_t find_cuts(const RowsView* rows, uint64_t raggedness, int64_t cap, int64_t* ends) noexcept nogil:
+cdef Py_ssize_t find_cuts(const RowsView* rows, uint64_t raggedness, int64_t cap, int64_t size,
+                          int64_t* ends) noexcept nogil:
     cdef uint64_t hashes[4]
     cdef Py_ssize_t i = 0, k, n, found = 0, count = rows.keys.count
-    cdef int64_t size = 0
     while i < count:
         n = count - i
         if n >= 4:
@@ -152,17 +154,17 @@ cdef Py_ssize_t find_cuts(const RowsView* rows, uint64_t raggedness, int64_t cap
     return found
 
 
-def cut_points(object records, uint64_t raggedness, int64_t cap_bytes):
+def cut_points(object records, int64_t raggedness, int64_t cap_bytes, int64_t carried=0):
     """Say after which rows a range ends."""
     cdef Held held = Held()
     cdef RowsView rows = held.rows(records)
     cdef int64_t* ends
     cdef Py_ssize_t found
     if raggedness < 1 or cap_bytes < 1:
-        raise ValueError("raggedness and cap must be at least 1")
+        raise InvalidInput(f"raggedness {raggedness} and cap {cap_bytes} must be at least 1")
     ends = <int64_t*>allocate((rows.keys.count + 1) * sizeof(int64_t))
     if ends == NULL:
         raise MemoryError
     with nogil:
-        found = find_cuts(&rows, raggedness, cap_bytes, ends)
+        found = find_cuts(&rows, raggedness, cap_bytes, carried, ends)
     return wrap_int64(ends, found, (rows.keys.count + 1) * sizeof(int64_t))

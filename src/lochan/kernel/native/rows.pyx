@@ -15,6 +15,7 @@ from lochan.kernel.native.buffers cimport (
 )
 from lochan.kernel.native.coding cimport common_prefix, compare
 
+from lochan.errors import InvalidInput
 from lochan.kernel.interface import DiffRows, MergedRows
 from lochan.kernel.records import EMPTY
 
@@ -385,7 +386,7 @@ def merge(object base, object dest, object source, str strategy):
     cdef int k
     cdef bint source_wins = strategy == "source-wins"
     if strategy not in ("", "dest-wins", "source-wins"):
-        raise ValueError(f"no merge strategy {strategy!r}; there are dest-wins and source-wins")
+        raise InvalidInput(f"no merge strategy {strategy!r}; there are dest-wins and source-wins")
     for k, side in enumerate((base, dest, source)):
         views[k] = held.rows(side)
     most = views[0].keys.count + views[1].keys.count + views[2].keys.count + 1

@@ -34,16 +34,18 @@ def lower_bound(keys: Column, key: bytes) -> int:
     return bisect_left(keys, key)
 
 
-def cut_points(records: Records, raggedness: int, cap_bytes: int) -> memoryview:
+def cut_points(
+    records: Records, raggedness: int, cap_bytes: int, carried: int = 0
+) -> memoryview:
     """Say where ranges end: int64 row counts, each the exclusive end of a finished range.
 
     A range ends after row i when FNV-1a-64(key) mod raggedness is 0, or when the raw size (key,
     identity and value lengths) since the last cut reaches the cap. Rows after the last cut are
-    unfinished. The first row is taken to follow a cut.
+    unfinished. `carried` is the raw size of the rows between the last cut and the first row.
     """
     if raggedness < 1 or cap_bytes < 1:
         raise InvalidInput(f"raggedness {raggedness} and cap {cap_bytes} must be at least 1")
-    cuts, size = array("q"), 0
+    cuts, size = array("q"), carried
     for number, row in enumerate(records):
         size += sum(map(len, row))
         if size >= cap_bytes or fnv1a64(row.key) % raggedness == 0:
