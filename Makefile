@@ -30,6 +30,7 @@ help:
 
 $(VENV)/packages: requirements.lock
 	@test -n '$(PYTHON)' || { echo 'no Python 3.11 or later found; name one: make PYTHON=/path/to/python3' >&2; exit 1; }
+	@echo 'setting up $(VENV): pinned packages, then the kernel; a minute or two, once'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@touch $@
