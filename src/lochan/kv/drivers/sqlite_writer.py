@@ -52,9 +52,10 @@ class _Failure(NamedTuple):
     kind: type[LochanError]
     message: str
     cause: BaseException
+    code: str | None = None
 
-    def raised(self) -> LochanError:
-        return self.kind(self.message)
+    def as_error(self) -> LochanError:
+        return self.kind(self.message, code=self.code)
 
 
 class _Request:
@@ -114,7 +115,7 @@ class Writer:
             self._changed.notify()
         request.wait()
         if request.failure:
-            raise request.failure.raised() from request.failure.cause
+            raise request.failure.as_error() from request.failure.cause
         return request.rows
 
     def require_serving(self) -> None:
@@ -162,7 +163,7 @@ class Writer:
             with self._turn:
                 return self._transact(batch)
         except Unavailable as error:
-            return _Failure(Unavailable, error.message, error)
+            return _Failure(Unavailable, error.message, error, error.code)
 
     def _transact(self, batch: list[_Request]) -> _Failure | None:
         committing = False
