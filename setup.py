@@ -21,21 +21,21 @@ modules = [
         f"lochan.kernel.native.{source.stem}",
         [str(source)],
         extra_compile_args=FLAGS,
-        optional=True,
     )
     for source in sorted(NATIVE.glob("*.pyx"))
 ]
 
-setup(
-    ext_modules=cythonize(
-        modules,
-        compiler_directives={
-            "language_level": 3,
-            "boundscheck": False,
-            "wraparound": False,
-            "cdivision": True,
-            "initializedcheck": False,
-            "freethreading_compatible": True,
-        },
-    )
+compiled = cythonize(
+    modules,
+    compiler_directives={
+        "language_level": 3,
+        "boundscheck": False,
+        "wraparound": False,
+        "cdivision": True,
+        "initializedcheck": False,
+        "freethreading_compatible": True,
+    },
 )
+for module in compiled:
+    module.optional = True  # cythonize makes new modules and forgets this
+setup(ext_modules=compiled)

@@ -9,7 +9,7 @@ A driver package says, for instance,
 and `mystore://...` works everywhere a KV address is accepted. Nothing registers by being imported.
 """
 
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 
 from lochan.errors import InvalidInput, Unavailable
 
@@ -36,7 +36,14 @@ def load(group: str, name: str) -> object:
     try:
         return point.load()
     except ImportError as error:
-        package = point.dist.name if point.dist else "lochan"
-        wanted = f"{package}[{','.join(point.extras)}]" if point.extras else package
+        wanted = _requirement(point)
         message = f"driver {name!r} needs a package that is missing ({error}); install {wanted}"
         raise Unavailable(message, code="driver-not-installed", name=name) from error
+
+
+def _requirement(point: EntryPoint) -> str:
+    """Say what to install for a driver: its package, with the extra of the driver's name if any."""
+    if point.dist is None:
+        return point.module
+    extras = point.dist.metadata.get_all("Provides-Extra") or []
+    return f"{point.dist.name}[{point.name}]" if point.name in extras else point.dist.name

@@ -15,9 +15,11 @@ def foreign_drivers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "broken_store.py").write_text("import a_package_that_is_not_installed\n")
     info = tmp_path / "foreign-1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: foreign\nVersion: 1.0\n")
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: foreign\nVersion: 1.0\nProvides-Extra: broken\n"
+    )
     (info / "entry_points.txt").write_text(
-        "[lochan.kv]\nforeign = foreign_store:Store\nbroken = broken_store:Store [extra]\n"
+        "[lochan.kv]\nforeign = foreign_store:Store\nbroken = broken_store:Store\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
 
@@ -44,7 +46,7 @@ def test_an_unknown_driver_is_refused_with_the_names_that_exist() -> None:
 
 @pytest.mark.usefixtures("foreign_drivers")
 def test_a_driver_whose_package_is_missing_says_what_to_install() -> None:
-    with pytest.raises(Unavailable, match=r"is_not_installed.*install foreign\[extra\]") as caught:
+    with pytest.raises(Unavailable, match=r"is_not_installed.*install foreign\[broken\]") as caught:
         plugins.load(plugins.KV, "broken")
 
     assert caught.value.code == "driver-not-installed"
