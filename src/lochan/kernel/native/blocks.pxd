@@ -16,6 +16,7 @@ cdef enum Fault:
     BAD_SEPARATOR
     BAD_RECORD
     BAD_HANDLE
+    EMPTY_BLOCK
     NO_MEMORY
 
 # A block's bytes after expansion: rows, then the restart points. `owned` holds them when they were
@@ -27,8 +28,12 @@ cdef struct Content:
     uint8_t* owned
     Py_ssize_t capacity
 
-# A walk over rows. `key` is the whole internal key; it lives in `owned` and grows as needed.
+# A walk over rows. `key` is the whole internal key; it grows as needed. A walk from the block's start
+# also checks the restart points: `restart` counts those met, or is -1 for a walk from elsewhere.
 cdef struct Walk:
+    const Content* content
+    Py_ssize_t restart
+    Py_ssize_t written
     const uint8_t* next
     const uint8_t* end
     const uint8_t* value
@@ -42,7 +47,10 @@ cdef Fault load_block(const uint8_t* file, Py_ssize_t file_size, uint64_t offset
 cdef void drop_content(Content* content) noexcept nogil
 cdef void start_walk(Walk* walk, const Content* content, Py_ssize_t offset) noexcept nogil
 cdef Fault step(Walk* walk) noexcept nogil
+cdef Fault finish_walk(const Walk* walk) noexcept nogil
 cdef void drop_walk(Walk* walk) noexcept nogil
+cdef Py_ssize_t LARGEST
+
 cdef object corruption(Fault fault, object name, uint64_t offset)
 
 cdef inline uint32_t restart_point(const Content* content, Py_ssize_t i) noexcept nogil:

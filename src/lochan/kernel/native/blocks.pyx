@@ -16,7 +16,7 @@ from lochan.kernel.native.snappy cimport declared_size, expand
 from lochan.errors import Corruption
 from lochan.kernel.interface import MAX_BLOCK
 
-cdef Py_ssize_t LARGEST = MAX_BLOCK
+LARGEST = MAX_BLOCK
 
 REASONS = {
     OUT_OF_BOUNDS: "a block handle points outside the file",
@@ -29,7 +29,8 @@ REASONS = {
     BAD_ORDER: "keys are not strictly increasing",
     BAD_SEPARATOR: "a key lies outside the bounds that the index gives its block",
     BAD_RECORD: "a value record's lengths do not fit its bytes",
-    BAD_HANDLE: "an index row does not hold a block handle, or the handles overlap",
+    BAD_HANDLE: "an index row does not hold a block handle, or blocks overlap or are out of order",
+    EMPTY_BLOCK: "a block is empty that is not the only one",
 }
 
 
@@ -73,6 +74,8 @@ cdef Fault load_block(const uint8_t* file, Py_ssize_t file_size, uint64_t offset
         return BAD_RESTARTS
     content.restarts = restarts
     content.rows_end = n - 4 - 4 * restarts
+    if restart_point(content, 0) != 0 or (content.rows_end == 0 and restarts > 1):
+        return BAD_RESTARTS
     return FINE
 
 
@@ -84,6 +87,9 @@ cdef void drop_content(Content* content) noexcept nogil:
 
 cdef void start_walk(Walk* walk, const Content* content, Py_ssize_t offset) noexcept nogil:
     """Stand before the row at `offset`, which must be a restart point or the block's start."""
+    walk.content = content
+    walk.restart = 0 if offset == 0 else -1
+    walk.written = 0
     walk.next = content.data + offset
     walk.end = content.data + content.rows_end
     walk.key_size = 0
@@ -114,7 +120,16 @@ cdef Fault step(Walk* walk) noexcept nogil:
     if (shared > <uint64_t>walk.key_size or unshared > <uint64_t>(end - p)
             or value_size > <uint64_t>(end - p) - unshared):
         return BAD_ROW
+    if walk.restart >= 0 and walk.restart < walk.content.restarts:
+        if walk.next - walk.content.data == restart_point(walk.content, walk.restart):
+            if shared:
+                return BAD_RESTARTS
+            walk.restart += 1
     size = <Py_ssize_t>(shared + unshared)
+    # A few bytes of a row can repeat a long key, so a block's keys together are held to its limit.
+    walk.written += size
+    if walk.written > LARGEST:
+        return BAD_ROW
     if size > walk.capacity:
         moved = <uint8_t*>realloc(walk.key, 2 * size + SLACK)
         if moved == NULL:
@@ -129,6 +144,13 @@ cdef Fault step(Walk* walk) noexcept nogil:
     return FINE
 
 
+cdef Fault finish_walk(const Walk* walk) noexcept nogil:
+    """Say whether a walk from the start met every restart point."""
+    if walk.content.rows_end and walk.restart != walk.content.restarts:
+        return BAD_RESTARTS
+    return FINE
+
+
 cdef void drop_walk(Walk* walk) noexcept nogil:
     free(walk.key)
     walk.key = NULL
@@ -138,7 +160,7 @@ cdef void drop_walk(Walk* walk) noexcept nogil:
 def decode_block(const uint8_t[::1] file not None, uint64_t offset, uint64_t length, str name):
     """List the (key, value) rows of one block, checked; keys as they are stored."""
     cdef Content content = Content(NULL, 0, 0, NULL, 0)
-    cdef Walk walk = Walk(NULL, NULL, NULL, 0, NULL, 0, 0)
+    cdef Walk walk = Walk(NULL, 0, 0, NULL, NULL, NULL, 0, NULL, 0, 0)
     cdef Fault fault
     rows = []
     try:
@@ -149,6 +171,8 @@ def decode_block(const uint8_t[::1] file not None, uint64_t offset, uint64_t len
             fault = step(&walk)
             if fault == FINE:
                 rows.append((walk.key[:walk.key_size], walk.value[:walk.value_size]))
+        if fault == FINE:
+            fault = finish_walk(&walk)
         if fault != FINE:
             raise corruption(fault, name, offset)
         return rows

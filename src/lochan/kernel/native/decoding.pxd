@@ -31,7 +31,7 @@ cdef inline Fault split_record(const uint8_t* p, Py_ssize_t record_size, Found* 
     cdef uint64_t size
     cdef const uint8_t* end = p + record_size
     p = get_uvarint(p, end, &size)
-    if p == NULL or size & 1 or (size >> 1) > <uint64_t>(end - p):
+    if p == NULL or size & 1 or size == 0 or (size >> 1) > <uint64_t>(end - p):
         return BAD_RECORD
     found.identity = p
     found.identity_size = <Py_ssize_t>(size >> 1)

@@ -11,7 +11,8 @@ from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 
 from lochan.kernel.native.blocks cimport (
-    BAD_KEY, BAD_KIND, BAD_ORDER, BAD_ROW, FINE, NO_MEMORY, Content, Fault,
+    BAD_KEY, BAD_KIND, BAD_ORDER, BAD_RESTARTS, BAD_ROW, FINE, LARGEST, NO_MEMORY, Content, Fault,
+    restart_point,
 )
 from lochan.kernel.native.buffers cimport Builder, RowsBuilder, reserve_bytes, reserve_rows
 from lochan.kernel.native.coding cimport compare, get_uvarint, load64
@@ -64,7 +65,8 @@ cdef Fault decode_rows(const Content* content, RowsBuilder* rows) noexcept nogil
     cdef Fault fault = FINE
     cdef uint64_t lengths[3]
     cdef uint64_t trailer = 0
-    cdef Py_ssize_t size, shared, before_size = 0, row
+    cdef Py_ssize_t size, shared, before_size = 0, row, restart = 0, start
+    cdef Py_ssize_t next_restart = 0, keys_before = rows.keys.size
     cdef uint8_t* key
     cdef uint8_t* identity
     cdef uint8_t* value
@@ -88,6 +90,7 @@ cdef Fault decode_rows(const Content* content, RowsBuilder* rows) noexcept nogil
     if row:
         before_size = <Py_ssize_t>(key_ends[row] - key_ends[row - 1])
     while p < end:
+        start = p - content.data
         p = read_lengths(p, end, lengths)
         if p == NULL:
             fault = BAD_ROW
@@ -97,12 +100,22 @@ cdef Fault decode_rows(const Content* content, RowsBuilder* rows) noexcept nogil
             fault = BAD_ROW
             break
         shared = <Py_ssize_t>lengths[0]
+        if start == next_restart:
+            if shared:
+                fault = BAD_RESTARTS
+                break
+            restart += 1
+            next_restart = restart_point(content, restart) if restart < content.restarts else -1
         size = shared + <Py_ssize_t>lengths[1] - TRAILER
         if size < 0:
             fault = BAD_KEY
             break
         if key_limit - key < size + TRAILER:
             rows.keys.size = key - rows.keys.data
+            # A few bytes of a row can repeat a long key, so a block's keys are held to its limit.
+            if rows.keys.size + size - keys_before > LARGEST:
+                fault = BAD_ROW
+                break
             if reserve_bytes(&rows.keys, size + TRAILER):
                 return NO_MEMORY
             key = rows.keys.data + rows.keys.size
@@ -139,6 +152,8 @@ cdef Fault decode_rows(const Content* content, RowsBuilder* rows) noexcept nogil
     rows.identities.size = identity - rows.identities.data
     rows.values.size = value - rows.values.data
     rows.keys.count = rows.identities.count = rows.values.count = row
+    if fault == FINE and content.rows_end and restart != content.restarts:
+        return BAD_RESTARTS
     return fault
 
 

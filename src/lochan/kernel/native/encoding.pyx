@@ -296,7 +296,7 @@ cdef Py_ssize_t encode_rows(Encoder* e, const RowsView* rows, Py_ssize_t largest
         key_size = length(&rows.keys, i)
         identity_size = length(&rows.identities, i)
         value_size = length(&rows.values, i)
-        if identity_size > largest or value_size > largest or key_size > largest:
+        if identity_size == 0 or identity_size > largest or value_size > largest or key_size > largest:
             let_go(&previous)
             return i
         if i > 0 and compare(at(&rows.keys, i - 1), length(&rows.keys, i - 1), key, key_size) >= 0:
@@ -365,8 +365,8 @@ def encode(object records):
         if wrong < 0:
             raise MemoryError
         raise InvalidInput(
-            f"record {wrong} cannot follow the one before it: keys must strictly increase, and key,"
-            f" identity and value may each have at most {MAX_COMPONENT} bytes",
+            f"record {wrong} cannot be written: keys must strictly increase, identities must not be"
+            f" empty, and key, identity and value have at most {MAX_COMPONENT} bytes each",
             key=bytes(records.keys[wrong]),
         )
     body = wrap(e.file.data, e.file.size, footprint(&e.file))

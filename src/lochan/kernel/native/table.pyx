@@ -2,8 +2,8 @@
 """Read the rows of a table file through its index.
 
 The index is decoded once into arrays: where each block lies and the largest user key it may hold.
-A block's checksum is checked when the block is first read; the file is immutable, so once is enough
-for a reader that lives as long as its mapping.
+A block is checked, checksum and every row, when it is first read; the file is immutable, so once is
+enough for a reader that lives as long as its mapping.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
@@ -11,7 +11,7 @@ from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from lochan.kernel.native.blocks cimport (
-    BAD_HANDLE, BAD_KEY, BAD_KIND, BAD_RESTARTS, BAD_SEPARATOR, FINE, NO_MEMORY, Content, Fault, Walk, corruption, drop_content, drop_walk, load_block, restart_point,
+    BAD_HANDLE, BAD_KEY, BAD_KIND, BAD_RESTARTS, BAD_SEPARATOR, EMPTY_BLOCK, FINE, NO_MEMORY, Content, Fault, Walk, corruption, drop_content, drop_walk, finish_walk, load_block, restart_point,
     start_walk, step,
 )
 from lochan.kernel.native.buffers cimport (
@@ -27,6 +27,7 @@ from lochan.errors import InvalidInput
 from lochan.kernel.records import Records
 
 cdef enum:
+    BLOCK_TRAILER = 5  # compression and checksum behind every block
     SAMPLE = 8  # blocks read before memory is taken for the rest
 
 # Where blocks lie and what they may hold. Separators are user keys.
@@ -37,21 +38,28 @@ cdef struct Index:
     Py_ssize_t capacity
 
 
+cdef inline int compare_last(const Index* index, const uint8_t* key, Py_ssize_t size) noexcept nogil:
+    """Compare the last separator with a key."""
+    cdef Py_ssize_t n = index.separators.count
+    return compare(index.separators.data + index.separators.offsets[n - 1],
+                   <Py_ssize_t>(index.separators.offsets[n] - index.separators.offsets[n - 1]), key, size)
+
+
 cdef Fault add_handle(Index* index, const Walk* walk, uint64_t limit) noexcept nogil:
+    """Take up one index row: a separator above the last, a block behind the last and before `limit`."""
     cdef Py_ssize_t n = index.separators.count, size = walk.key_size - TRAILER
-    cdef uint64_t offset, stored
+    cdef uint64_t offset = 0, stored = 0
     cdef const uint8_t* p
+    cdef const uint8_t* end = walk.value + walk.value_size
     cdef uint64_t* moved
     if size < 0:
         return BAD_KEY
-    p = get_uvarint(walk.value, walk.value + walk.value_size, &offset)
-    p = get_uvarint(p, walk.value + walk.value_size, &stored) if p != NULL else NULL
-    if p == NULL or offset > limit or stored > limit - offset:
+    p = get_uvarint(walk.value, end, &offset)
+    p = get_uvarint(p, end, &stored) if p != NULL else NULL
+    if p != end or offset > limit or stored > limit - offset or limit - offset - stored < BLOCK_TRAILER:
         return BAD_HANDLE
-    if n and (offset < index.offsets[n - 1] + index.sizes[n - 1]
-              or compare(index.separators.data + index.separators.offsets[n - 1],
-                         index.separators.offsets[n] - index.separators.offsets[n - 1],
-                         walk.key, size) > 0):
+    if n and (offset < index.offsets[n - 1] + index.sizes[n - 1] + BLOCK_TRAILER
+              or compare_last(index, walk.key, size) >= 0):
         return BAD_HANDLE
     if n == index.capacity:
         moved = <uint64_t*>realloc(index.offsets, (2 * n + 64) * sizeof(uint64_t))
@@ -63,19 +71,16 @@ cdef Fault add_handle(Index* index, const Walk* walk, uint64_t limit) noexcept n
             return NO_MEMORY
         index.sizes = moved
         index.capacity = 2 * n + 64
-    if reserve_bytes(&index.separators, size) or reserve_rows(&index.separators, 1):
+    if put_value(&index.separators, walk.key, size):
         return NO_MEMORY
-    memcpy(index.separators.data + index.separators.size, walk.key, size)
-    index.separators.size += size
-    index.separators.count += 1
-    index.separators.offsets[index.separators.count] = index.separators.size
     index.offsets[n] = offset
     index.sizes[n] = stored
     return FINE
 
 
 cdef Fault read_index(const uint8_t* file, Py_ssize_t file_size, uint64_t offset, uint64_t size,
-                      Index* index, uint64_t* where) noexcept nogil:
+                      uint64_t limit, Index* index, uint64_t* where) noexcept nogil:
+    """Take up the rows of one index block."""
     cdef Content content
     cdef Walk walk
     cdef Fault fault
@@ -83,12 +88,16 @@ cdef Fault read_index(const uint8_t* file, Py_ssize_t file_size, uint64_t offset
     memset(&walk, 0, sizeof(Walk))
     where[0] = offset
     fault = load_block(file, file_size, offset, size, True, &content)
+    if fault == FINE and content.rows_end == 0:
+        fault = EMPTY_BLOCK
     if fault == FINE:
         start_walk(&walk, &content, 0)
         while fault == FINE and walk.next < walk.end:
             fault = step(&walk)
             if fault == FINE:
-                fault = add_handle(index, &walk, file_size)
+                fault = add_handle(index, &walk, limit)
+        if fault == FINE:
+            fault = finish_walk(&walk)
     drop_content(&content)
     drop_walk(&walk)
     return fault
@@ -141,16 +150,15 @@ cdef class NativeTable:
         if start_builder(&self.index.separators, 4096, 256):
             return NO_MEMORY
         if not two_level:
-            fault = read_index(self.file, self.file_size, offset, size, &self.index, where)
+            fault = read_index(self.file, self.file_size, offset, size, offset, &self.index, where)
         else:
             memset(&top, 0, sizeof(Index))
             if start_builder(&top.separators, 4096, 64):
                 return NO_MEMORY
-            fault = read_index(self.file, self.file_size, offset, size, &top, where)
+            fault = read_index(self.file, self.file_size, offset, size, offset, &top, where)
             for i in range(top.separators.count):
                 if fault == FINE:
-                    fault = read_index(self.file, self.file_size, top.offsets[i], top.sizes[i],
-                                       &self.index, where)
+                    fault = self.add_partition(&top, i, offset, where)
             drop_index(&top)
         self.block_count = self.index.separators.count
         self.separators.data = self.index.separators.data
@@ -159,6 +167,28 @@ cdef class NativeTable:
         self.checked = <uint8_t*>calloc(self.block_count + 1, 1)
         return NO_MEMORY if self.checked == NULL else fault
 
+    cdef Fault add_partition(self, const Index* top, Py_ssize_t i, uint64_t limit,
+                             uint64_t* where) noexcept nogil:
+        """Take up one index partition, whose separators lie above the one before and not above its own."""
+        cdef const uint8_t* highest = top.separators.data + top.separators.offsets[i]
+        cdef Py_ssize_t first = self.index.separators.count
+        cdef const uint8_t* key
+        cdef Fault fault = read_index(self.file, self.file_size, top.offsets[i], top.sizes[i], limit,
+                                      &self.index, where)
+        if fault != FINE:
+            return fault
+        if compare_last(&self.index, highest,
+                        <Py_ssize_t>(top.separators.offsets[i + 1] - top.separators.offsets[i])) > 0:
+            return BAD_SEPARATOR
+        if i:
+            key = self.index.separators.data + self.index.separators.offsets[first]
+            if compare(top.separators.data + top.separators.offsets[i - 1],
+                       <Py_ssize_t>(top.separators.offsets[i] - top.separators.offsets[i - 1]), key,
+                       <Py_ssize_t>(self.index.separators.offsets[first + 1]
+                                    - self.index.separators.offsets[first])) >= 0:
+                return BAD_SEPARATOR
+        return FINE
+
     def __dealloc__(self):
         drop_index(&self.index)
         free(self.checked)
@@ -166,8 +196,21 @@ cdef class NativeTable:
         drop_walk(&self.walk)
 
     cdef inline Fault load(self, Py_ssize_t block, Content* content) noexcept nogil:
-        cdef Fault fault = load_block(self.file, self.file_size, self.index.offsets[block],
-                                      self.index.sizes[block], not self.checked[block], content)
+        return load_block(self.file, self.file_size, self.index.offsets[block],
+                          self.index.sizes[block], not self.checked[block], content)
+
+    cdef Fault load_checked(self, Py_ssize_t block, Content* content) noexcept nogil:
+        """Load a block for look-ups; the first time every row of it is checked."""
+        cdef RowsBuilder rows
+        cdef Fault fault = self.load(block, content)
+        if fault != FINE or self.checked[block]:
+            return fault
+        if start_rows(&rows, 8192, 8192, 8192, 64):
+            return NO_MEMORY
+        fault = decode_rows(content, &rows)
+        if fault == FINE:
+            fault = self.fits(block, &rows, 0)
+        drop_rows(&rows)
         if fault == FINE:
             self.checked[block] = 1
         return fault
@@ -250,7 +293,7 @@ cdef class NativeTable:
             return None
         if block != self.loaded:
             self.loaded = -1
-            fault = self.load(block, &self.content)
+            fault = self.load_checked(block, &self.content)
         if fault == FINE:
             self.loaded = block
             fault = self.seek(&self.content, &self.walk, wanted, size, &found)
@@ -312,7 +355,7 @@ cdef class NativeTable:
             if block < self.block_count:
                 where[0] = self.index.offsets[block]
                 if block != loaded:
-                    fault = self.load(block, &content)
+                    fault = self.load_checked(block, &content)
                     if fault != FINE:
                         break
                     loaded = block
@@ -352,6 +395,7 @@ cdef class NativeTable:
                 fault = self.fits(block, rows, before)
             if fault != FINE:
                 break
+            self.checked[block] = 1
             total[0] += rows.keys.count - before
             done += self.index.sizes[block]
             if keep and block == first + SAMPLE and expect_rows(rows, <double>all_sizes / done):
@@ -364,7 +408,7 @@ cdef class NativeTable:
         """Check a block's first and last key against the index."""
         cdef Py_ssize_t last = rows.keys.count - 1
         if first > last:
-            return FINE
+            return EMPTY_BLOCK if self.block_count > 1 else FINE
         if block and not self.below(block - 1, rows.keys.data + rows.keys.offsets[first],
                                     <Py_ssize_t>(rows.keys.offsets[first + 1] - rows.keys.offsets[first])):
             return BAD_SEPARATOR
