@@ -224,13 +224,13 @@ def outcome(kernel: Kernel, data: bytes, sample: Sample) -> Outcome:
     try:
         opened = read_table(data, sample.name, kernel=kernel)
     except Corruption:
-        return "refused at open", 0, []
+        return "refused at open", -1, []
     with suppress(Corruption):
         read_all(opened, sample.keys)
     try:
         return "accepted", opened.verify(), list(opened.records())
     except Corruption:
-        return "refused by verify", 0, []
+        return "refused by verify", -1, []
 
 
 def fuzz(kernel: Kernel, seed: int, count: int, compared_every: int = 100) -> Counter[str]:
@@ -248,7 +248,8 @@ def fuzz(kernel: Kernel, seed: int, count: int, compared_every: int = 100) -> Co
                 assert data == sample.data, "damage went unseen"
             if compared_every and kernel is not twin and number % compared_every == 0:
                 theirs = outcome(cast("Kernel", twin), data, sample)
-                assert ours == theirs, f"native: {ours[:2]}, twin: {theirs[:2]}"
+                # A fault may be seen at open by one and at verify by the other, but by both.
+                assert ours[1:] == theirs[1:], f"native: {ours[:2]}, twin: {theirs[:2]}"
         except Exception as error:
             raise AssertionError(f"seed {seed}, input {number}, {way}: {data.hex()}") from error
         ends[f"{way}, {ours[0]}"] += 1

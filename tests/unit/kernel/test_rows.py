@@ -78,15 +78,30 @@ def test_removing_what_is_not_there_is_no_change(kernel: Kernel) -> None:
     assert (len(found), changed) == (0, 0)
 
 
-@given(rows(30), st.integers(1, 5), st.integers(1, 400))
-def test_cuts_follow_hash_and_size(kernel: Kernel, some: Rows, raggedness: int, cap: int) -> None:
-    expected, size = [], 0
+@given(rows(30), st.integers(1, 5), st.integers(1, 400), st.integers(0, 500))
+def test_cuts_follow_hash_and_size(
+    kernel: Kernel, some: Rows, raggedness: int, cap: int, carried: int
+) -> None:
+    expected, size = [], carried
     for number, (key, row) in enumerate(sorted(some.items())):
         size += len(key) + len(row[0]) + len(row[1])
         if kernel.fnv1a64(key) % raggedness == 0 or size >= cap:
             expected.append(number + 1)
             size = 0
-    assert list(kernel.cut_points(to_records(some), raggedness, cap)) == expected
+    assert list(kernel.cut_points(to_records(some), raggedness, cap, carried)) == expected
+
+
+@given(rows(30), st.integers(0, 30), st.integers(1, 400))
+def test_cuts_of_a_list_in_two_parts_are_those_of_the_whole(
+    kernel: Kernel, some: Rows, split: int, cap: int
+) -> None:
+    records = to_records(some)
+    split = min(split, len(records))
+    first = list(kernel.cut_points(records.slice(0, split), 7, cap))
+    carried = records.slice(first[-1] if first else 0, split).raw_size
+    second = kernel.cut_points(records.slice(split, len(records)), 7, cap, carried)
+    joined = first + [split + cut for cut in second]
+    assert joined == list(kernel.cut_points(records, 7, cap))
 
 
 @pytest.mark.parametrize(("raggedness", "cap"), [(0, 1), (1, 0), (-1, 5)])
