@@ -34,9 +34,7 @@ def lower_bound(keys: Column, key: bytes) -> int:
     return bisect_left(keys, key)
 
 
-def cut_points(
-    records: Records, raggedness: int, cap_bytes: int, carried: int = 0
-) -> memoryview:
+def cut_points(records: Records, raggedness: int, cap_bytes: int, carried: int = 0) -> memoryview:
     """Say where ranges end: int64 row counts, each the exclusive end of a finished range.
 
     A range ends after row i when FNV-1a-64(key) mod raggedness is 0, or when the raw size (key,
