@@ -110,12 +110,17 @@ class Kernel(Protocol):
         """Write data and index blocks. Raises InvalidInput unless keys strictly increase."""
 
     def decode_block(
-        self, file: bytes, offset: int, length: int, name: str
+        self, file: bytes | memoryview, offset: int, length: int, name: str
     ) -> list[tuple[bytes, bytes]]:
         """Read one block at a handle: check bounds and checksum, expand, list its (key, value)s."""
 
     def open_table(
-        self, file: bytes, name: str, index_offset: int, index_length: int, two_level: bool
+        self,
+        file: bytes | memoryview,
+        name: str,
+        index_offset: int,
+        index_length: int,
+        two_level: bool,  # noqa: FBT001 - positional, as every argument of a kernel
     ) -> Table:
         """Decode the index of a file whose footer and properties have been read."""
 
@@ -127,6 +132,9 @@ class Kernel(Protocol):
 
     def take(self, column: Column, rows: memoryview) -> Column:
         """Copy the values with these row numbers (int64) into a new column, in that order."""
+
+    def inverse(self, rows: memoryview) -> memoryview:
+        """Invert a permutation of row numbers: result[rows[i]] = i."""
 
     def lower_bound(self, keys: Column, key: bytes) -> int:
         """Number the first row whose key is not below `key`; keys are sorted."""

@@ -31,6 +31,7 @@ class StoredTable:
     name: str
     properties: Mapping[str, bytes]
     properties_offset: int
+    size_bytes: int
     table: Table
     kernel: Kernel
 
@@ -89,7 +90,7 @@ class StoredTable:
             )
 
 
-def read_table(file: bytes, name: str, *, kernel: Kernel = chosen) -> StoredTable:
+def read_table(file: bytes | memoryview, name: str, *, kernel: Kernel = chosen) -> StoredTable:
     """Open a table file. The last part of `name` must be the id that the file carries, if any.
 
     Raises Corruption for damage and for what is not supported, saying which.
@@ -101,7 +102,7 @@ def read_table(file: bytes, name: str, *, kernel: Kernel = chosen) -> StoredTabl
     found = {key.decode(errors="surrogateescape"): value for key, value in rows.items()}
     two_level = _check_supported(found, handle, name)
     table = kernel.open_table(file, name, footer.index.offset, footer.index.length, two_level)
-    return StoredTable(name, found, handle.offset, table, kernel)
+    return StoredTable(name, found, handle.offset, len(file), table, kernel)
 
 
 def _rows(entries: list[tuple[bytes, bytes]], handle: BlockHandle, name: str) -> dict[bytes, bytes]:

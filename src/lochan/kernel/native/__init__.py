@@ -13,6 +13,7 @@ from lochan.kernel.native.ids import cut_points, file_id, fnv1a64
 from lochan.kernel.native.rows import (
     concat,
     diff,
+    inverse,
     lower_bound,
     merge,
     overlay,
@@ -33,6 +34,7 @@ __all__ = [
     "encode",
     "file_id",
     "fnv1a64",
+    "inverse",
     "lower_bound",
     "merge",
     "open_table",

@@ -57,6 +57,22 @@ cdef inline int start_like(RowsBuilder* out, const RowsView* a, const RowsView* 
                       data_size(&a.values) + data_size(&b.values), a.keys.count + b.keys.count)
 
 
+def inverse(const int64_t[::1] rows not None):
+    """Invert a permutation of row numbers: result[rows[i]] = i."""
+    cdef Py_ssize_t n = rows.shape[0], i
+    cdef size_t size = (n + 1) * sizeof(int64_t)
+    cdef int64_t* places = <int64_t*>allocate(size)
+    if places == NULL:
+        raise MemoryError
+    memset(places, 0, size)
+    for i in range(n):
+        if not 0 <= rows[i] < n:
+            release(places, size)
+            raise IndexError(rows[i])
+        places[rows[i]] = i
+    return wrap_int64(places, n, size)
+
+
 def lower_bound(object keys, const uint8_t[::1] key not None):
     """Number the first row whose key is not below `key`."""
     cdef Held held = Held()

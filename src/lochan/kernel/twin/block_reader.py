@@ -18,7 +18,7 @@ from lochan.kernel.twin.snappy import decompress
 Entry = tuple[bytes, bytes]
 
 
-def decode_block(file: bytes, offset: int, length: int, name: str) -> list[Entry]:
+def decode_block(file: bytes | memoryview, offset: int, length: int, name: str) -> list[Entry]:
     """Read one block at a handle: check bounds and checksum, expand, list its (key, value)s."""
     try:
         return _entries(_expand(file, offset, length))
@@ -26,13 +26,13 @@ def decode_block(file: bytes, offset: int, length: int, name: str) -> list[Entry
         raise Corruption(error.reason, file=name, offset=offset) from error
 
 
-def _expand(file: bytes, offset: int, length: int) -> bytes:
+def _expand(file: bytes | memoryview, offset: int, length: int) -> bytes:
     end = offset + length
     if offset < 0 or length < 0 or end + TRAILER_LENGTH > len(file):
         raise Corruption(f"a block of {length} bytes does not fit a file of {len(file)}")
     if masked(crc32c(file[offset : end + 1])) != get_fixed32(file, end + 1):
         raise Corruption("the checksum does not match")
-    kind, block = file[end], file[offset:end]
+    kind, block = file[end], bytes(file[offset:end])
     if kind == 0:
         if length > MAX_BLOCK:
             raise Corruption(f"a block has {length} bytes, more than {MAX_BLOCK}")

@@ -29,6 +29,14 @@ def take(column: Column, rows: memoryview) -> Column:
     return Column.of([listed[row] for row in rows])
 
 
+def inverse(rows: memoryview) -> memoryview:
+    """Invert a permutation of row numbers: result[rows[i]] = i."""
+    places = array("q", bytes(8 * len(rows)))
+    for place, row in enumerate(rows):
+        places[row] = place
+    return memoryview(places)
+
+
 def lower_bound(keys: Column, key: bytes) -> int:
     """Number the first row whose key is not below `key`; keys are sorted."""
     return bisect_left(keys, key)

@@ -30,7 +30,7 @@ class TwinTable:
     """A table file's bytes and its index, decoded."""
 
     def __init__(
-        self, file: bytes, name: str, separators: list[bytes], handles: list[Handle]
+        self, file: bytes | memoryview, name: str, separators: list[bytes], handles: list[Handle]
     ) -> None:
         """Keep a decoded index; `open_table` makes it."""
         self._file = file
@@ -90,7 +90,7 @@ class TwinTable:
 
 
 def open_table(
-    file: bytes,
+    file: bytes | memoryview,
     name: str,
     index_offset: int,
     index_length: int,
@@ -112,7 +112,7 @@ def open_table(
 
 
 def _index_block(
-    file: bytes, name: str, handle: Handle, above: bytes | None, highest: bytes | None
+    file: bytes | memoryview, name: str, handle: Handle, above: bytes | None, highest: bytes | None
 ) -> tuple[list[bytes], list[Handle]]:
     """Read an index block whose keys must lie above `above` and not above `highest`."""
     entries = decode_block(file, *handle, name)

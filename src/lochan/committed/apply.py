@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Base and sorted changes give a new metarange: the heart of a commit.
+
+Changes fall to the base range that may hold their key, or to the end. Ranges without changes are
+passed on whole and unopened; the others are decoded and overlaid beside the caller. A range whose
+changes turn out to say what it holds already is passed on whole as well.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from lochan.committed.cuts import Cuts
+from lochan.committed.files import Files
+from lochan.committed.metarange import Metarange
+from lochan.committed.parallel import Crew, Job
+from lochan.committed.range import Range
+from lochan.committed.writer import MetarangeWriter
+from lochan.errors import InvalidInput
+from lochan.kernel.chosen import kernel
+from lochan.kernel.records import EMPTY, Records
+from lochan.model.ids import MetaRangeId
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What came of it: the new metarange, how many records changed, and how much was reused."""
+
+    id: MetaRangeId
+    changed: int
+    ranges_reused: int
+    ranges_written: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Overlaid:
+    """Rows of a touched range, or the range itself where nothing came of the changes."""
+
+    piece: Range | Records
+    changed: int
+
+
+_Piece = Range | _Overlaid
+_Group = tuple[int, list[Records]]  # the number of a base range, and the changes that fall to it
+
+
+def apply(
+    files: Files, cuts: Cuts, crew: Crew, base: Metarange, changes: Iterable[Records]
+) -> Applied:
+    """Apply changes, sorted within and across the chunks; an empty identity removes its key.
+
+    Raises InvalidInput for changes out of order. Nothing of a failed apply can be reached.
+    """
+    writer = MetarangeWriter(files, cuts, crew)
+    changed = 0
+    try:
+        for piece in crew.in_order(_pieces(files, base, _in_order(changes))):
+            if isinstance(piece, Range):
+                writer.add_range(piece)
+                continue
+            changed += piece.changed
+            if isinstance(piece.piece, Range):
+                writer.add_range(piece.piece)
+            else:
+                writer.add_records(piece.piece)
+        found = writer.finish()
+    except BaseException:
+        writer.abandon()
+        raise
+    return Applied(found, changed, writer.reused, writer.written)
+
+
+def _in_order(changes: Iterable[Records]) -> Iterator[Records]:
+    last: bytes | None = None
+    for chunk in changes:
+        if not len(chunk):
+            continue
+        first = chunk.keys[0]
+        if last is not None and first <= last:
+            raise InvalidInput(f"change {first!r} comes after {last!r}; sort the changes first")
+        last = chunk.keys[-1]
+        yield chunk
+
+
+def _pieces(
+    files: Files, base: Metarange, changes: Iterator[Records]
+) -> Iterator[_Piece | Job[_Piece]]:
+    passed = 0
+    for number, parts in _grouped(base, changes):
+        yield from base.between(passed, number)
+        below = base[number] if number < len(base) else None
+        yield Job(_Overlay(files, below, parts))
+        passed = number + 1
+    yield from base.between(passed, len(base))
+
+
+def _grouped(base: Metarange, changes: Iterator[Records]) -> Iterator[_Group]:
+    """Collect the changes that fall to each base range; those behind the last come by chunks."""
+    current, parts = -1, list[Records]()
+    for chunk in changes:
+        start = 0
+        while start < len(chunk):
+            number = base.find(chunk.keys[start])
+            if number < len(base):
+                stop = kernel.lower_bound(chunk.keys, base.max_keys[number] + b"\x00")
+            else:
+                stop = len(chunk)
+            if parts and (number != current or number == len(base)):
+                yield current, parts
+                parts = []
+            current = number
+            parts.append(chunk.slice(start, stop))
+            start = stop
+    if parts:
+        yield current, parts
+
+
+@dataclass(frozen=True, slots=True)
+class _Overlay:
+    """The job of overlaying one base range, or nothing, with the changes that fall to it."""
+
+    files: Files
+    below: Range | None
+    parts: list[Records]
+
+    def __call__(self) -> _Overlaid:
+        base = self.files.range_once(self.below.id).records() if self.below else EMPTY
+        records, changed = kernel.overlay(base, kernel.concat(self.parts))
+        if self.below is not None and not changed:
+            return _Overlaid(self.below, 0)
+        return _Overlaid(records, changed)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Range and metarange files by id, through the tiers: memory, disk, object store.
+
+The object store is the truth. Where its objects are plain files of this machine they are mapped in
+place and no copies are made; otherwise the disk tier holds copies, each checked from end to end when
+it arrives. The memory tier keeps files open: mapped, with their index decoded.
+"""
+
+import mmap
+from pathlib import Path
+
+from lochan.committed.disk import DiskTier
+from lochan.committed.memory import MemoryTier
+from lochan.committed.metarange import NOTHING, Metarange
+from lochan.environment import Environment
+from lochan.errors import Corruption, NotFound
+from lochan.model.ids import MetaRangeId, RangeId
+from lochan.objects.address import METADATA, metadata_address
+from lochan.objects.store import ObjectStore, SupportsLocalPath
+from lochan.sstable import StoredTable, TableFile, read_table
+
+_METARANGES_SHARE = 8  # one part in so many of the memory is for decoded metaranges
+
+
+class Files:
+    """The metadata files of one storage namespace."""
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        environment: Environment,
+        *,
+        disk: DiskTier | None = None,
+        memory_bytes: int = 1 << 30,
+        prefix: str = METADATA,
+    ) -> None:
+        """Read and write files under `prefix`; mapped files count towards memory_bytes."""
+        self._objects = objects
+        self._disk = disk
+        self._prefix = prefix
+        share = memory_bytes // _METARANGES_SHARE
+        self._tables = MemoryTier[StoredTable](memory_bytes - share, _mapped_size, environment)
+        self._metaranges = MemoryTier[Metarange](share, _metarange_size, environment)
+        self.opened = 0  # files read from below the memory tier, for tests and measurements
+
+    def put(self, file: TableFile) -> None:
+        """Store a finished file durably, and keep a copy near where the store is far.
+
+        Idempotent: a file of this name holds these records. It is put again even where it exists,
+        since a collector may be about to remove the older one.
+        """
+        self._objects.put(self._address(file.id), file.data, size=len(file.data))
+        if self._disk is not None:
+            self._disk.put(file.id, (file.data,))
+
+    def range(self, id: RangeId) -> StoredTable:  # noqa: A002 - the seeds' word
+        """Open a range for look-ups and keep it open."""
+        return self._tables.get(id, self._open)
+
+    def range_once(self, id: RangeId) -> StoredTable:  # noqa: A002
+        """Open a range for one pass over it, leaving the memory tier to what is looked up."""
+        return self._tables.find(id) or self._open(id)
+
+    def metarange(self, id: MetaRangeId) -> Metarange:  # noqa: A002
+        """Read a metarange whole; the empty id is the empty one."""
+        return self._metaranges.get(id, self._read_metarange) if id else NOTHING
+
+    def _read_metarange(self, name: str) -> Metarange:
+        return Metarange(MetaRangeId(name), self._open(name).records())
+
+    def _open(self, name: str) -> StoredTable:
+        self.opened += 1
+        if isinstance(self._objects, SupportsLocalPath):
+            return _map(self._objects.local_path(self._address(name)), name)
+        if self._disk is None:
+            with self._objects.get(self._address(name)) as reading:
+                return read_table(reading.read(), name)
+        kept = self._disk.find(name)
+        if kept is not None:
+            try:
+                return _map(kept, name)
+            except Corruption:  # the copy, not the truth: fetch it again
+                self._disk.drop(name)
+            except NotFound:  # evicted by another process since it was found
+                pass
+        return self._fetch(name, self._disk)
+
+    def _fetch(self, name: str, disk: DiskTier) -> StoredTable:
+        with self._objects.get(self._address(name)) as reading:
+            path = disk.put(name, reading)
+        table = _map(path, name)
+        try:
+            table.table.verify()
+        except Corruption:
+            disk.drop(name)
+            raise
+        return table
+
+    def _address(self, name: str) -> str:
+        return metadata_address(name, self._prefix)
+
+
+def _map(path: Path, name: str) -> StoredTable:
+    try:
+        with path.open("rb") as file:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except FileNotFoundError as error:
+        raise NotFound(f"metadata file {name} does not exist", file=name) from error
+    except ValueError as error:  # an empty file cannot be mapped
+        raise Corruption("the file is empty", file=name) from error
+    return read_table(memoryview(mapped), name)
+
+
+def _mapped_size(table: StoredTable) -> int:
+    return table.size_bytes
+
+
+def _metarange_size(found: Metarange) -> int:
+    return found.size_bytes

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""List a snapshot like a folder: records, and common prefixes for what a delimiter hides.
+
+What hides behind a common prefix is jumped over by seeking, so that a listing costs as much as it
+shows, not as much as there is.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lochan.committed.cursor import Cursor
+from lochan.committed.interval import Interval, after_prefix
+from lochan.kernel.records import Record
+
+
+@dataclass(frozen=True, slots=True)
+class CommonPrefix:
+    """All keys that begin alike up to a delimiter."""
+
+    prefix: bytes
+
+
+def list_records(
+    cursor: Cursor, prefix: bytes = b"", *, after: bytes = b"", delimiter: bytes = b""
+) -> Iterator[Record | CommonPrefix]:
+    """Give what lies under `prefix` and behind `after`, in key order.
+
+    With `after` set to an item that was given, record or common prefix, the listing goes on behind it.
+    """
+    within = Interval.under(prefix)
+    cursor.seek(_start(prefix, after, delimiter))
+    while (record := cursor.next()) is not None:
+        if within.stop is not None and record.key >= within.stop:
+            return
+        hidden = record.key.find(delimiter, len(prefix)) if delimiter else -1
+        if hidden < 0:
+            yield record
+            continue
+        folder = record.key[: hidden + len(delimiter)]
+        yield CommonPrefix(folder)
+        behind = after_prefix(folder)
+        if behind is None:
+            return
+        cursor.seek(behind)
+
+
+def _start(prefix: bytes, after: bytes, delimiter: bytes) -> bytes:
+    """Find the first key that may be listed behind `after`."""
+    if after < prefix:
+        return prefix
+    hidden = after.find(delimiter, len(prefix)) if delimiter and after.startswith(prefix) else -1
+    if hidden >= 0:
+        # `after` is a common prefix, or a key inside one that was shown already.
+        behind = after_prefix(after[: hidden + len(delimiter)])
+        return behind if behind is not None else after + b"\x00"
+    return after + b"\x00"

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Look up keys in a snapshot, one or very many."""
+
+from collections.abc import Iterator, Sequence
+
+from lochan.committed.files import Files
+from lochan.committed.metarange import Metarange
+from lochan.committed.parallel import Crew, Job
+from lochan.kernel.chosen import kernel
+from lochan.kernel.records import Column, Record, Records
+
+
+def get(files: Files, metarange: Metarange, key: bytes) -> Record | None:
+    """Find one record; None where the key is absent."""
+    number = metarange.find(key)
+    if number == len(metarange):
+        return None
+    found = files.range(metarange.range_id(number)).get(key)
+    return Record(key, *found) if found is not None else None
+
+
+def get_many(
+    files: Files, crew: Crew, metarange: Metarange, keys: Sequence[bytes] | Column
+) -> Records:
+    """Find many records at once, in the order of the keys; an absent key gets an empty identity.
+
+    The keys are sorted first: each range is then visited once, each of its blocks expanded once,
+    and the ranges are read beside each other.
+    """
+    asked = keys if isinstance(keys, Column) else Column.of(keys)
+    order = kernel.sort_order(asked)
+    found = kernel.concat(
+        list(crew.in_order(_parts(files, metarange, kernel.take(asked, order))))
+    )
+    # order[i] is the place, among the keys as asked, of the i-th in sorted order.
+    back = kernel.inverse(order)
+    return Records(asked, kernel.take(found.identities, back), kernel.take(found.values, back))
+
+
+def _parts(
+    files: Files, metarange: Metarange, keys: Column
+) -> Iterator[Records | Job[Records]]:
+    start = 0
+    while start < len(keys):
+        number = metarange.find(keys[start])
+        if number == len(metarange):
+            yield _absent(keys.slice(start, len(keys)))
+            return
+        stop = kernel.lower_bound(keys, metarange.max_keys[number] + b"\x00")
+        yield Job(_Look(files, metarange, number, keys.slice(start, stop)))
+        start = stop
+
+
+def _absent(keys: Column) -> Records:
+    nothing = Column.of([b""] * len(keys))
+    return Records(keys, nothing, nothing)
+
+
+class _Look:
+    """The job of looking up sorted keys in one range."""
+
+    __slots__ = ("_files", "_keys", "_metarange", "_number")
+
+    def __init__(self, files: Files, metarange: Metarange, number: int, keys: Column) -> None:
+        self._files = files
+        self._metarange = metarange
+        self._number = number
+        self._keys = keys
+
+    def __call__(self) -> Records:
+        return self._files.range(self._metarange.range_id(self._number)).get_many(self._keys)
