@@ -2,8 +2,8 @@
 """Compare two snapshots: what differs, in key order, in time proportional to the difference.
 
 A metarange is itself a list of records, so the two metaranges are compared first, like any records:
-rows that are equal name ranges that are equal, and these are never opened. The ranges that remain on
-either side are read side by side.
+rows that are equal name ranges that are equal, and these are never opened. The ranges that remain
+on either side are read side by side.
 """
 
 from collections.abc import Iterator
@@ -42,9 +42,7 @@ class Differences:
     def __iter__(self) -> Iterator[Change]:
         for kind, left, right in zip(*self.rows, strict=True):
             key = self.left.keys[left] if left >= 0 else self.right.keys[right]
-            yield Change(
-                _KINDS[kind], key, value_at(self.left, left), value_at(self.right, right)
-            )
+            yield Change(_KINDS[kind], key, value_at(self.left, left), value_at(self.right, right))
 
 
 def value_at(records: Records, row: int) -> ValueRecord | None:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The disk tier: copies of remote files in a folder, up to a number of bytes.
 
-Processes may share the folder. A file appears by rename, whole, and never changes; a reader that has
-mapped a file keeps it though it is evicted. Files are not flushed: what a power loss leaves damaged
-is found by its checksums, dropped and fetched again. The time of last use is the file's own.
+Processes may share the folder. A file appears by rename, whole, and never changes; a reader that
+has mapped a file keeps it though it is evicted. Files are not flushed: what a power loss leaves
+damaged is found by its checksums, dropped and fetched again. The time of last use is the file's
+own.
 """
 
 import os

@@ -2,8 +2,8 @@
 """Range and metarange files by id, through the tiers: memory, disk, object store.
 
 The object store is the truth. Where its objects are plain files of this machine they are mapped in
-place and no copies are made; otherwise the disk tier holds copies, each checked from end to end when
-it arrives. The memory tier keeps files open: mapped, with their index decoded.
+place and no copies are made; otherwise the disk tier holds copies, each checked from end to end
+when it arrives. The memory tier keeps files open: mapped, with their index decoded.
 """
 
 import mmap

@@ -25,7 +25,8 @@ def list_records(
 ) -> Iterator[Record | CommonPrefix]:
     """Give what lies under `prefix` and behind `after`, in key order.
 
-    With `after` set to an item that was given, record or common prefix, the listing goes on behind it.
+    With `after` set to an item that was given, record or common prefix, the listing goes on behind
+    it.
     """
     within = Interval.under(prefix)
     cursor.seek(_start(prefix, after, delimiter))

@@ -29,17 +29,13 @@ def get_many(
     """
     asked = keys if isinstance(keys, Column) else Column.of(keys)
     order = kernel.sort_order(asked)
-    found = kernel.concat(
-        list(crew.in_order(_parts(files, metarange, kernel.take(asked, order))))
-    )
+    found = kernel.concat(list(crew.in_order(_parts(files, metarange, kernel.take(asked, order)))))
     # order[i] is the place, among the keys as asked, of the i-th in sorted order.
     back = kernel.inverse(order)
     return Records(asked, kernel.take(found.identities, back), kernel.take(found.values, back))
 
 
-def _parts(
-    files: Files, metarange: Metarange, keys: Column
-) -> Iterator[Records | Job[Records]]:
+def _parts(files: Files, metarange: Metarange, keys: Column) -> Iterator[Records | Job[Records]]:
     start = 0
     while start < len(keys):
         number = metarange.find(keys[start])

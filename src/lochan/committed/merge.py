@@ -2,9 +2,9 @@
 """Merge two snapshots that come from a common base.
 
 Segment by segment (`align`): where a side still equals the base, or both sides are equal, the ids
-decide and whole ranges are passed on unopened. Elsewhere the three are read side by side and decided
-row by row: who left a key as it was yields to who changed it; equal changes agree; different ones are
-a conflict, settled by the strategy or reported.
+decide and whole ranges are passed on unopened. Elsewhere the three are read side by side and
+decided row by row: who left a key as it was yields to who changed it; equal changes agree;
+different ones are a conflict, settled by the strategy or reported.
 """
 
 from collections.abc import Iterator

@@ -11,8 +11,8 @@ from lochan.model.ids import RangeId
 class Range(msgspec.Struct, frozen=True):
     """What is known of a range without opening it.
 
-    `raw_size` is the length of keys, identities and values; it stands in the field that lakeFS calls
-    estimated_size, and tells a size cut from a mere end.
+    `raw_size` is the length of keys, identities and values; it stands in the field that lakeFS
+    calls estimated_size, and tells a size cut from a mere end.
     """
 
     id: RangeId

@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
+from typing import Self
 
 from lochan.committed import lookup
 from lochan.committed.apply import Applied, apply
@@ -93,7 +94,7 @@ class Snapshots:
         """Stop the threads. Idempotent."""
         self._crew.executor.shutdown()
 
-    def __enter__(self) -> "Snapshots":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -2,9 +2,9 @@
 """Write a metarange from pieces in key order: whole ranges to reuse, and records.
 
 The writer alone keeps the promise that equal records give equal ranges. It knows whether the last
-piece ended at a cut. A whole range is reused where the records before it ended at one; otherwise its
-records follow the unfinished ones, until a cut is met. A range that ends without a cut is held back:
-it may be the last one and stay as it is, or be joined with what follows.
+piece ended at a cut. A whole range is reused where the records before it ended at one; otherwise
+its records follow the unfinished ones, until a cut is met. A range that ends without a cut is held
+back: it may be the last one and stay as it is, or be joined with what follows.
 
         pieces      [ range A ][ records ........ ][ range B ][ range C ]
         cuts                  |        |       |      |      |         |

@@ -17,8 +17,8 @@ def choose(wanted: str) -> Kernel:
         return cast("Kernel", import_module("lochan.kernel.native"))
     except ImportError as error:
         warnings.warn(
-            f"the compiled kernel is not available ({error}); the pure-Python one serves, many times"
-            " slower. Install a C compiler and reinstall lochan to get it",
+            f"the compiled kernel is not available ({error}); the pure-Python one serves, many"
+            " times slower. Install a C compiler and reinstall lochan to get it",
             RuntimeWarning,
             stacklevel=2,
         )

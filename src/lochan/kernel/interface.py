@@ -82,7 +82,7 @@ class Table(Protocol):
         """Look up one key: (identity, value), or None."""
 
     def get_many(self, keys: Column) -> Records:
-        """Look up keys in ascending order, repeats allowed; an absent key gets an empty identity."""
+        """Look up ascending keys, repeats allowed; an absent key gets an empty identity."""
 
     def verify(self) -> int:
         """Check every block, checksum and key order; count the rows."""
@@ -128,7 +128,7 @@ class Kernel(Protocol):
         """Join record lists end to end."""
 
     def sort_order(self, keys: Column) -> memoryview:
-        """Give the row numbers (int64) that put keys into byte order; equal keys keep their order."""
+        """Give the row numbers (int64) that sort keys by bytes; equal keys keep their order."""
 
     def take(self, column: Column, rows: memoryview) -> Column:
         """Copy the values with these row numbers (int64) into a new column, in that order."""

@@ -2,9 +2,9 @@
 """Rows in memory: three columns, each one contiguous buffer and its offsets.
 
 A `Column` of n values is a buffer and n + 1 signed 64-bit offsets into it; value i is
-`data[offsets[i]:offsets[i + 1]]`. Offsets never decrease, and the first need not be 0: a slice shares
-the buffer of the whole. This is Arrow's large_binary layout, so pyarrow and numpy take the buffers
-without a copy.
+`data[offsets[i]:offsets[i + 1]]`. Offsets never decrease, and the first need not be 0: a slice
+shares the buffer of the whole. This is Arrow's large_binary layout, so pyarrow and numpy take the
+buffers without a copy.
 
 `Records` joins the columns of a range: keys, strictly increasing in byte order; identities; values.
 Where records are *changes*, an empty identity is a tombstone; where they answer a look-up, it means
@@ -28,7 +28,7 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """n byte strings in one buffer. `offsets` is a contiguous memoryview of format q, n + 1 long."""
+    """Byte strings in one buffer; `offsets` is a contiguous memoryview of format q, one longer."""
 
     data: bytes | memoryview
     offsets: memoryview

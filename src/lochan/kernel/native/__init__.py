@@ -2,8 +2,8 @@
 """The kernel in Cython: the twin's functions, without the interpreter lock and with bounds checks.
 
 Bottom up: coding (varints), buffers (columns), checksum, snappy, sha256; then ids, encoding (writes
-blocks), blocks (reads one), decoding (its rows into columns), table (reads a file), rows (algebra of sorted records). C is used only
-where the processor's own instructions are called for.
+blocks), blocks (reads one), decoding (its rows into columns), table (reads a file), rows (algebra
+of sorted records). C is used only where the processor's own instructions are called for.
 """
 
 from lochan.kernel.native.blocks import decode_block
