@@ -8,11 +8,12 @@ the last one to let go lets them vanish. The etag is the hex MD5 of the body, as
 import hashlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 from lochan.environment import Environment
-from lochan.errors import NotFound
+from lochan.errors import NotFound, Unavailable
 from lochan.objects.body import chunks
 from lochan.objects.joined import JoinedUploads
 from lochan.objects.namespace import refuse_options, split_location
@@ -35,25 +36,34 @@ from lochan.objects.store import (
 _CHUNK = 1 << 20
 _LAST_CHARACTER = "\U0010ffff"
 
-# Named stores of this process; the one piece of state that a module keeps, because the name in
-# mem://name means nothing else.
-_named: "WeakValueDictionary[str, MemoryObjects]" = WeakValueDictionary()
-
 
 class _Stored(NamedTuple):
     body: bytes
     info: ObjectInfo
 
 
+class _Contents:
+    """What all stores that were opened by one name share."""
+
+    def __init__(self, lock: AbstractContextManager[object]) -> None:
+        self.lock = lock
+        self.objects: dict[str, _Stored] = {}
+        self.order: tuple[str, ...] | None = ()  # the sorted addresses; None when they changed
+
+
+# Named contents of this process; the one piece of state that a module keeps, because the name in
+# mem://name means nothing else.
+_named: WeakValueDictionary[str, _Contents] = WeakValueDictionary()
+
+
 class MemoryObjects:
     """An `ObjectStore` in a dictionary."""
 
-    def __init__(self, environment: Environment) -> None:
-        """Begin empty."""
+    def __init__(self, environment: Environment, name: str = "") -> None:
+        """Share the contents of this name, or begin empty without one."""
         self._environment = environment
-        self._lock = environment.lock()
-        self._objects: dict[str, _Stored] = {}
-        self._sorted: tuple[str, ...] | None = ()
+        new = _Contents(environment.lock())
+        self._shared: _Contents | None = _named.setdefault(name, new) if name else new
         self.uploads = JoinedUploads(self, environment)
 
     @classmethod
@@ -61,7 +71,7 @@ class MemoryObjects:
         """Open `mem://name`."""
         namespace, options = split_location(location)
         refuse_options(namespace, options, frozenset())
-        return _named.setdefault(str(namespace), cls(environment))
+        return cls(environment, str(namespace))
 
     def put(
         self, address: str, body: Body, *, size: int | None = None, when: Precondition = ALWAYS
@@ -71,12 +81,12 @@ class MemoryObjects:
         whole = b"".join(chunks(body, size, address))
         etag = hashlib.md5(whole, usedforsecurity=False).hexdigest()
         info = ObjectInfo(len(whole), etag, self._environment.now())
-        with self._lock:
-            current = self._objects.get(address)
+        with self._contents.lock:
+            current = self._contents.objects.get(address)
             check_precondition(when, current and current.info, address)
             if current is None:
-                self._sorted = None
-            self._objects[address] = _Stored(whole, info)
+                self._contents.order = None
+            self._contents.objects[address] = _Stored(whole, info)
         return info
 
     def get(self, address: str, extent: Extent = WHOLE) -> Reading:
@@ -94,10 +104,11 @@ class MemoryObjects:
     ) -> Page:
         """List from a sorted copy of the addresses, made again after they changed."""
         paging = Paging(prefix, delimiter, start_after, limit)
-        with self._lock:
-            if self._sorted is None:
-                self._sorted = tuple(sorted(self._objects))
-            names = self._sorted
+        contents = self._contents
+        with contents.lock:
+            if contents.order is None:
+                contents.order = tuple(sorted(contents.objects))
+            names = contents.order
             place = max(bisect_left(names, prefix), bisect_right(names, start_after))
             while place < len(names) and names[place].startswith(prefix):
                 name = names[place]
@@ -108,28 +119,38 @@ class MemoryObjects:
                     paging.add_prefix(hidden_by)
                     place = _behind(names, hidden_by, place)
                 else:
-                    paging.add(name, self._objects[name].info)
+                    paging.add(name, contents.objects[name].info)
                     place += 1
         return paging.page()
 
     def delete(self, *addresses: str) -> None:
         """Forget objects."""
-        with self._lock:
+        for address in addresses:
+            check_address(address)
+        contents = self._contents
+        with contents.lock:
             for address in addresses:
-                if self._objects.pop(address, None) is not None:
-                    self._sorted = None
+                if contents.objects.pop(address, None) is not None:
+                    contents.order = None
 
     def copy(self, source: str, destination: str) -> ObjectInfo:
         """Store the same bytes again."""
         return self.put(destination, self._find(source).body)
 
     def close(self) -> None:
-        """Free nothing: others may hold the same store open."""
+        """Let go of the contents; others may hold them."""
+        self._shared = None
+
+    @property
+    def _contents(self) -> _Contents:
+        if self._shared is None:
+            raise Unavailable("this store in memory has been closed; open it again")
+        return self._shared
 
     def _find(self, address: str) -> _Stored:
         check_address(address)
-        with self._lock:
-            stored = self._objects.get(address)
+        with self._contents.lock:
+            stored = self._contents.objects.get(address)
         if stored is None:
             raise NotFound(f"there is no object {address}")
         return stored
