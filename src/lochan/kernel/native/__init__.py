@@ -2,24 +2,16 @@
 """The kernel in Cython: the twin's functions, without the interpreter lock and with bounds checks.
 
 Bottom up: coding (varints), buffers (columns), checksum, snappy, sha256; then ids, encoding (writes
-blocks), blocks (reads one), decoding (its rows into columns), table (reads a file), rows (algebra
-of sorted records). C is used only where the processor's own instructions are called for.
+blocks), blocks (reads one), decoding (its rows into columns), index and table (read a
+file), rows (sort, pick, join), algebra (overlay, diff, merge). C is used only where the processor's own instructions are called for.
 """
 
+from lochan.kernel.native.algebra import diff, merge, overlay
 from lochan.kernel.native.blocks import decode_block
 from lochan.kernel.native.checksum import crc32c
 from lochan.kernel.native.encoding import encode
 from lochan.kernel.native.ids import cut_points, file_id, fnv1a64
-from lochan.kernel.native.rows import (
-    concat,
-    diff,
-    inverse,
-    lower_bound,
-    merge,
-    overlay,
-    sort_order,
-    take,
-)
+from lochan.kernel.native.rows import concat, inverse, lower_bound, sort_order, take
 from lochan.kernel.native.snappy import compress, decompress
 from lochan.kernel.native.table import open_table
 

@@ -1,115 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read the rows of a table file through its index.
 
-The index is decoded once into arrays: where each block lies and the largest user key it may hold.
 A block is checked, checksum and every row, when it is first read; the file is immutable, so once is
 enough for a reader that lives as long as its mapping.
 """
 
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc, realloc
-from libc.string cimport memcmp, memcpy, memset
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset
 
 from lochan.kernel.native.blocks cimport (
-    BAD_HANDLE, BAD_KEY, BAD_KIND, BAD_RESTARTS, BAD_SEPARATOR, EMPTY_BLOCK, FINE, NO_MEMORY, Content, Fault, Walk, corruption, drop_content, drop_walk, finish_walk, load_block, restart_point,
-    start_walk, step,
+    BAD_KEY, BAD_KIND, BAD_RESTARTS, BAD_SEPARATOR, EMPTY_BLOCK, FINE, NO_MEMORY, Content, Fault,
+    Walk, corruption, drop_content, drop_walk, load_block, restart_point, start_walk, step,
 )
 from lochan.kernel.native.buffers cimport (
     Builder, Held, RowsBuilder, View, at, drop_builder, drop_rows, finish_builder, finish_rows,
-    length, reserve_bytes, reserve_rows, start_builder, start_rows,
+    length, start_builder, start_rows,
 )
-from lochan.kernel.native.coding cimport compare, get_uvarint
+from lochan.kernel.native.coding cimport compare
 from lochan.kernel.native.decoding cimport (
     KIND_SET, TRAILER, Found, clear_rows, decode_rows, expect_rows, put_value, split_record,
 )
+from lochan.kernel.native.index cimport Index, drop_index, read_index
 
 from lochan.errors import InvalidInput
 from lochan.kernel.records import Records
 
 cdef enum:
-    BLOCK_TRAILER = 5  # compression and checksum behind every block
     SAMPLE = 8  # blocks read before memory is taken for the rest
-
-# Where blocks lie and what they may hold. Separators are user keys.
-cdef struct Index:
-    Builder separators
-    uint64_t* offsets
-    uint64_t* sizes
-    Py_ssize_t capacity
-
-
-cdef inline int compare_last(const Index* index, const uint8_t* key, Py_ssize_t size) noexcept nogil:
-    """Compare the last separator with a key."""
-    cdef Py_ssize_t n = index.separators.count
-    return compare(index.separators.data + index.separators.offsets[n - 1],
-                   <Py_ssize_t>(index.separators.offsets[n] - index.separators.offsets[n - 1]), key, size)
-
-
-cdef Fault add_handle(Index* index, const Walk* walk, uint64_t limit) noexcept nogil:
-    """Take up one index row: a separator above the last, a block behind the last and before `limit`."""
-    cdef Py_ssize_t n = index.separators.count, size = walk.key_size - TRAILER
-    cdef uint64_t offset = 0, stored = 0
-    cdef const uint8_t* p
-    cdef const uint8_t* end = walk.value + walk.value_size
-    cdef uint64_t* moved
-    if size < 0:
-        return BAD_KEY
-    p = get_uvarint(walk.value, end, &offset)
-    p = get_uvarint(p, end, &stored) if p != NULL else NULL
-    if p != end or offset > limit or stored > limit - offset or limit - offset - stored < BLOCK_TRAILER:
-        return BAD_HANDLE
-    if n and (offset < index.offsets[n - 1] + index.sizes[n - 1] + BLOCK_TRAILER
-              or compare_last(index, walk.key, size) >= 0):
-        return BAD_HANDLE
-    if n == index.capacity:
-        moved = <uint64_t*>realloc(index.offsets, (2 * n + 64) * sizeof(uint64_t))
-        if moved == NULL:
-            return NO_MEMORY
-        index.offsets = moved
-        moved = <uint64_t*>realloc(index.sizes, (2 * n + 64) * sizeof(uint64_t))
-        if moved == NULL:
-            return NO_MEMORY
-        index.sizes = moved
-        index.capacity = 2 * n + 64
-    if put_value(&index.separators, walk.key, size):
-        return NO_MEMORY
-    index.offsets[n] = offset
-    index.sizes[n] = stored
-    return FINE
-
-
-cdef Fault read_index(const uint8_t* file, Py_ssize_t file_size, uint64_t offset, uint64_t size,
-                      uint64_t limit, Index* index, uint64_t* where) noexcept nogil:
-    """Take up the rows of one index block."""
-    cdef Content content
-    cdef Walk walk
-    cdef Fault fault
-    memset(&content, 0, sizeof(Content))
-    memset(&walk, 0, sizeof(Walk))
-    where[0] = offset
-    fault = load_block(file, file_size, offset, size, True, &content)
-    if fault == FINE and content.rows_end == 0:
-        fault = EMPTY_BLOCK
-    if fault == FINE:
-        start_walk(&walk, &content, 0)
-        while fault == FINE and walk.next < walk.end:
-            fault = step(&walk)
-            if fault == FINE:
-                fault = add_handle(index, &walk, limit)
-        if fault == FINE:
-            fault = finish_walk(&walk)
-    drop_content(&content)
-    drop_walk(&walk)
-    return fault
-
-
-cdef inline void drop_index(Index* index) noexcept nogil:
-    drop_builder(&index.separators)
-    free(index.offsets)
-    free(index.sizes)
-    index.offsets = NULL
-    index.sizes = NULL
-
 
 cdef class NativeTable:
     """The rows of one file. Holds the file's buffer for as long as it lives."""
@@ -144,50 +62,14 @@ cdef class NativeTable:
 
     cdef Fault open_index(self, uint64_t offset, uint64_t size, bint two_level,
                           uint64_t* where) noexcept nogil:
-        cdef Index top
-        cdef Fault fault
-        cdef Py_ssize_t i
-        if start_builder(&self.index.separators, 4096, 256):
-            return NO_MEMORY
-        if not two_level:
-            fault = read_index(self.file, self.file_size, offset, size, offset, &self.index, where)
-        else:
-            memset(&top, 0, sizeof(Index))
-            if start_builder(&top.separators, 4096, 64):
-                return NO_MEMORY
-            fault = read_index(self.file, self.file_size, offset, size, offset, &top, where)
-            for i in range(top.separators.count):
-                if fault == FINE:
-                    fault = self.add_partition(&top, i, offset, where)
-            drop_index(&top)
+        cdef Fault fault = read_index(self.file, self.file_size, offset, size, two_level,
+                                      &self.index, where)
         self.block_count = self.index.separators.count
         self.separators.data = self.index.separators.data
         self.separators.offsets = self.index.separators.offsets
         self.separators.count = self.block_count
         self.checked = <uint8_t*>calloc(self.block_count + 1, 1)
         return NO_MEMORY if self.checked == NULL else fault
-
-    cdef Fault add_partition(self, const Index* top, Py_ssize_t i, uint64_t limit,
-                             uint64_t* where) noexcept nogil:
-        """Take up one index partition, whose separators lie above the one before and not above its own."""
-        cdef const uint8_t* highest = top.separators.data + top.separators.offsets[i]
-        cdef Py_ssize_t first = self.index.separators.count
-        cdef const uint8_t* key
-        cdef Fault fault = read_index(self.file, self.file_size, top.offsets[i], top.sizes[i], limit,
-                                      &self.index, where)
-        if fault != FINE:
-            return fault
-        if compare_last(&self.index, highest,
-                        <Py_ssize_t>(top.separators.offsets[i + 1] - top.separators.offsets[i])) > 0:
-            return BAD_SEPARATOR
-        if i:
-            key = self.index.separators.data + self.index.separators.offsets[first]
-            if compare(top.separators.data + top.separators.offsets[i - 1],
-                       <Py_ssize_t>(top.separators.offsets[i] - top.separators.offsets[i - 1]), key,
-                       <Py_ssize_t>(self.index.separators.offsets[first + 1]
-                                    - self.index.separators.offsets[first])) >= 0:
-                return BAD_SEPARATOR
-        return FINE
 
     def __dealloc__(self):
         drop_index(&self.index)
