@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures that start real servers; each lives in a module of its own under tests/servers."""
 
-pytest_plugins = ["servers.missing", "servers.postgres", "servers.seaweedfs"]
+pytest_plugins = ["servers.missing", "servers.postgres", "servers.seaweedfs", "servers.azurite"]

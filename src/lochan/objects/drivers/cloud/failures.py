@@ -43,9 +43,10 @@ from lochan.errors import (
 
 _STATUS = re.compile(r"status code: (\d{3})")
 _CODE = re.compile(r"<Code>(\w+)</Code>")
+# Azurite answers a range behind the end with one that runs backwards, where Azure says 416.
+_BACKWARDS = re.compile(r'CONTENT_RANGE header: "bytes (\d+)-(-?\d+)/')
 _CONNECT = re.compile(r"kind: Connect\b")
 _TRY_AGAIN = {408, 409, 429, 503}
-_NOT_APPLIED = {"NoSuchBucket", "NoSuchUpload"}
 
 
 class Attempt(NamedTuple):
@@ -118,6 +119,9 @@ def _heard(error: Exception) -> Answer:
     status, code = _STATUS.search(text), _CODE.search(text)
     line = text.partition("\n")[0]
     known = 404 if isinstance(error, FileNotFoundError) else 0
+    span = _BACKWARDS.search(text)
+    if "InvalidRangeRequest" in text or (span and int(span[2]) < int(span[1])):
+        known = 416
     reached = not _CONNECT.search(text)
     return Answer(int(status[1]) if status else known, code[1] if code else "", line, reached)
 
