@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Native gives the twin's bytes: ids are names, so a difference of one bit would split a lake."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,8 +59,12 @@ def test_diff(native: Kernel, left: Rows, right: Rows) -> None:
     assert native.diff(*sides) == twin.diff(*sides)
 
 
-@pytest.mark.parametrize("strategy", ["", "dest-wins", "source-wins"])
-@given(colliding_rows, colliding_rows, colliding_rows)
+@given(
+    st.sampled_from(["", "dest-wins", "source-wins"]),
+    colliding_rows,
+    colliding_rows,
+    colliding_rows,
+)
 def test_merge(native: Kernel, strategy: str, base: Rows, dest: Rows, source: Rows) -> None:
     sides = (to_records(base), to_records(dest), to_records(source))
     ours, theirs = native.merge(*sides, strategy), twin.merge(*sides, strategy)

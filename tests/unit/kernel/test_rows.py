@@ -125,8 +125,7 @@ def test_diff_equals_a_dictionary(kernel: Kernel, left: Rows, right: Rows) -> No
     assert list(zip(*found, strict=True)) == expected
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@given(colliding_rows, colliding_rows, colliding_rows)
+@given(st.sampled_from(STRATEGIES), colliding_rows, colliding_rows, colliding_rows)
 def test_merge_equals_a_dictionary(
     kernel: Kernel, strategy: str, base: Rows, dest: Rows, source: Rows
 ) -> None:
