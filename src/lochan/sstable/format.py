@@ -61,10 +61,10 @@ def put_footer(footer: Footer) -> bytes:
     return handles.ljust(_HANDLES_END, b"\x00") + put_fixed32(VERSION) + MAGIC
 
 
-def get_footer(file: bytes, name: str) -> Footer:
+def get_footer(file: bytes | memoryview, name: str) -> Footer:
     """Decode the footer at the end of a file. Raises Corruption, also for other versions."""
     start = len(file) - FOOTER_LENGTH
-    stored = file[max(start, 0) :]
+    stored = bytes(file[max(start, 0) :])
     if start < 0 or not stored.endswith(MAGIC):
         raise Corruption("not a whole table file: the magic is not at its end", file=name)
     version = get_fixed32(stored, _HANDLES_END)
