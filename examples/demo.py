@@ -1,194 +1,129 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small lake from nothing: objects, one committed tree over them, and a branch that names it.
+"""A small lake from nothing: put, commit, branch, diff, merge, and what each step costs.
 
-`make demo` runs it. It uses the real parts that exist today: the local object store, SQLite, table
-files, records. The lake stays in .cache/demo, to be looked at; the next run starts it afresh.
+`make demo` runs it, on the real stores: SQLite, local objects, table files. The lake stays in
+.cache/demo, to be looked at (`make serve`); the next run starts it afresh.
 """
 
 import hashlib
 import shutil
-from pathlib import Path
 
-import msgspec
+import lake
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table as Grid
 
-from lochan.environment import RealEnvironment
-from lochan.errors import NotFound, PredicateFailed
-from lochan.kernel.records import Records
-from lochan.kv.open import open_store
-from lochan.kv.store import Store
-from lochan.kv.table import Table
-from lochan.model import codec
-from lochan.model.commit_id import check_commit_id, new_commit
-from lochan.model.entry import Entry, identity
-from lochan.model.ids import (
-    BranchName,
-    CommitId,
-    LineageId,
-    MetaRangeId,
-    new_staging_token,
-    valid_repository_id,
-    valid_storage_namespace,
-    valid_unique_identifier,
-)
-from lochan.model.instant import from_seconds
-from lochan.model.records import Branch, Clock, Commit, Repository
-from lochan.objects.address import AddressSource, metadata_address
-from lochan.objects.open import open_objects
-from lochan.objects.store import IF_ABSENT, ObjectStore
-from lochan.sstable import TableFile, read_table, write_table
+from lochan.committed import Applied
+from lochan.errors import Conflict, PredicateFailed
+from lochan.model.changes import summarize
+from lochan.model.ids import LineageId, MetaRangeId
 
-LAKE = Path(".cache/demo")
 DAYS = [f"2024-{month:02}-{day:02}" for month in range(1, 13) for day in range(1, 29)]
 SENSORS = ["attic", "cellar", "garden"]
 
-console = Console()
-environment = RealEnvironment()
+console = Console(soft_wrap=True, highlight=False)
 
 
-def reading(day: str, sensor: str) -> bytes:
+def reading(day: str, sensor: str, warmer: float = 0) -> bytes:
     """Make a small table, the same on every run."""
     seed = hashlib.sha256(f"{day}/{sensor}".encode()).digest()
-    rows = "".join(f"{hour:02}:00,{10 + seed[hour] / 16:.1f}\n" for hour in range(24))
-    return f"hour,celsius\n{rows}".encode()
+    rows = (f"{hour:02}:00,{10 + seed[hour] / 16 + warmer:.1f}\n" for hour in range(24))
+    return f"hour,celsius\n{''.join(rows)}".encode()
 
 
-def put_object(objects: ObjectStore, addresses: AddressSource, key: str, body: bytes) -> Entry:
-    """Store one object under a fresh address and describe it."""
-    address = addresses.new(key)
-    info = objects.put(address, body, size=len(body), when=IF_ABSENT)
-    return Entry(
-        address=address,
-        last_modified=from_seconds(info.modified),
-        size=info.size,
-        e_tag=hashlib.sha256(body).hexdigest(),
-        content_type="text/csv",
-    )
+def path(day: str, sensor: str) -> str:
+    """Say where a reading lies in the lake."""
+    return f"readings/{day}/{sensor}.csv"
 
 
-def put_file(objects: ObjectStore, file: TableFile) -> TableFile:
-    """Store a table file under its name; a file that is there already is the same file."""
-    try:
-        objects.head(metadata_address(file.id))
-    except NotFound:
-        objects.put(metadata_address(file.id), file.data, when=IF_ABSENT)
-    return file
+def corrected(
+    demo: lake.Lake, day: str, sensors: list[str], warmer: float
+) -> list[tuple[bytes, bytes, bytes]]:
+    """Put a day's readings again, warmer."""
+    return [demo.put(path(day, sensor), reading(day, sensor, warmer)) for sensor in sensors]
 
 
-def write_tree(objects: ObjectStore, entries: dict[str, Entry]) -> tuple[TableFile, TableFile]:
-    """Write one range of all entries, and the metarange over it."""
-    rows = (
-        (key.encode(), identity(entry), codec.encode_entry(entry)) for key, entry in entries.items()
-    )
-    low = put_file(objects, write_table(Records.of(sorted(rows)), "ranges", {}))
-    data = codec.encode_range_data(low.min_key, low.max_key, low.estimated_size, low.count)
-    row = (low.max_key, low.id.encode(), data)
-    return low, put_file(objects, write_table(Records.of([row]), "metaranges", {}))
+def row(grid: Grid, what: str, applied: Applied) -> None:
+    """Show what a commit changed, and how little of the tree it wrote."""
+    counts = (applied.changed, applied.ranges_written, applied.ranges_reused)
+    grid.add_row(what, *map(str, counts), applied.id[:12])
 
 
-def create_repository(store: Store, tree: TableFile) -> tuple[Table[Branch], Table[Commit]]:
-    """Write repository, first commit and branch, each only if it is not there."""
-    now = from_seconds(environment.now())
-    repository = Repository(
-        repository_id=valid_repository_id("weather"),
-        storage_namespace=valid_storage_namespace(f"local://{LAKE.resolve()}/objects"),
-        default_branch=BranchName("main"),
-        creation_date=now,
-        unique_identifier=valid_unique_identifier(environment.new_id()),
-    )
-    repositories = Table(
-        store, b"graveler", b"repos/", codec.encode_repository, codec.decode_repository
-    )
-    partition = f"{repository.repository_id}-{repository.unique_identifier}".encode()
-    branches = Table(store, partition, b"branches/", codec.encode_branch, codec.decode_branch)
-    commits = Table(store, partition, b"commits/", codec.encode_commit, codec.decode_commit)
-    line = LineageId(environment.new_id())
-    commit = new_commit(
-        committer="demo",
-        message="a year of readings",
-        creation_date=now,
-        meta_range_id=MetaRangeId(tree.id),
-        clocks=(Clock(line, 0),),
-    )
-    branch = Branch(
-        branch_id=BranchName("main"),
-        commit_id=commit.id,
-        staging_token=new_staging_token(
-            repository.repository_id, BranchName("main"), environment.new_id()
-        ),
-        lineage=line,
-    )
-    commits.set_if(commit.id.encode(), commit, None)
-    branches.set_if(b"main", branch, None)
-    repositories.set_if(repository.repository_id.encode(), repository, None)
-    return branches, commits
+def differences(demo: lake.Lake, left: MetaRangeId, right: MetaRangeId) -> int:
+    """Count the objects that differ between two trees."""
+    found = demo.snapshots.diff(left, right)
+    return summarize(change for chunk in found for change in chunk).total
 
 
-def look_up(
-    objects: ObjectStore, branches: Table[Branch], commits: Table[Commit], key: str
-) -> bytes:
-    """Read one object as a client would: branch, commit, metarange, range, entry, bytes."""
-    commit = commits.get(branches.get(b"main").record.commit_id.encode()).record
-    check_commit_id(commit)
-    address = metadata_address(commit.meta_range_id)
-    metarange = read_table(objects.get(address).read(), address)
-    range_id = metarange.records().identities[0].decode()
-    found = read_table(objects.get(metadata_address(range_id)).read(), range_id).get(key.encode())
-    if found is None:
-        raise NotFound(f"{key} is not on main")
-    return objects.get(codec.decode_entry(found[1]).address).read()
+def commit_a_year(demo: lake.Lake) -> Applied:
+    """Put every reading, and commit them at once."""
+    wanted = [(day, sensor) for day in DAYS for sensor in SENSORS]
+    rows = [
+        demo.put(path(*which), reading(*which))
+        for which in track(wanted, "putting objects", console=console)
+    ]
+    return demo.commit("main", "a year of readings", rows)
 
 
-def race(branches: Table[Branch]) -> str:
+def show_merge(demo: lake.Lake, grid: Grid) -> None:
+    """Merge a branch that corrected July into main, which corrected October meanwhile."""
+    base = demo.head("main")
+    demo.create_branch("july", base.id, LineageId(""))
+    rows = corrected(demo, "2024-07-14", SENSORS, 0.5)
+    row(grid, "july: correct one day", demo.commit("july", "the thermometers were cold", rows))
+    rows = corrected(demo, "2024-10-01", SENSORS, -0.5)
+    row(grid, "main: correct another", demo.commit("main", "the thermometers were warm", rows))
+    source, dest = demo.head("july"), demo.head("main")
+    merged = demo.snapshots.merge(base.meta_range_id, dest.meta_range_id, source.meta_range_id)
+    if merged.id is None:
+        raise Conflict("july and main changed different days, and yet they conflict")
+    demo.advance("main", "Merge 'july' into 'main'", merged.id, source.id)
+    changed = differences(demo, dest.meta_range_id, merged.id)
+    result = Applied(merged.id, changed, merged.ranges_reused, merged.ranges_written)
+    row(grid, "main: merge july", result)
+
+
+def show_conflict(demo: lake.Lake) -> None:
+    """Let two branches change one object differently."""
+    base = demo.head("main")
+    demo.create_branch("other", base.id, LineageId(""))
+    demo.commit("other", "x", corrected(demo, "2024-07-14", ["attic"], 2))
+    demo.commit("main", "y", corrected(demo, "2024-07-14", ["attic"], 3))
+    sides = (base, demo.head("main"), demo.head("other"))
+    merged = demo.snapshots.merge(*(side.meta_range_id for side in sides))
+    keys = ", ".join(conflict.key.decode() for conflict in merged.conflicts)
+    console.print(f"both changed one object: no merge, {merged.conflict_count} conflict: {keys}")
+
+
+def show_race(demo: lake.Lake) -> None:
     """Let two writers move one branch from the same state: one wins, the other is told."""
-    seen = branches.get(b"main")
-    first = msgspec.structs.replace(seen.record, commit_id=CommitId("aa" * 32))
-    second = msgspec.structs.replace(seen.record, commit_id=CommitId("bb" * 32))
-    branches.set_if(b"main", first, seen.predicate)
+    seen = demo.branches.get(b"main")
+    demo.advance("main", "the first of two", demo.head("main").meta_range_id)
     try:
-        branches.set_if(b"main", second, seen.predicate)
+        demo.branches.set_if(b"main", seen.record, seen.predicate)
     except PredicateFailed as error:
-        branches.set(b"main", seen.record)
-        return f"{type(error).__name__}: {error}"
-    raise AssertionError("both writers won")
+        console.print(f"two writers move main at once; the second is told {error.code!r}")
 
 
 def main() -> None:
     """Build the lake and show what each step left behind."""
-    shutil.rmtree(LAKE, ignore_errors=True)
-    LAKE.mkdir(parents=True)
-    store = open_store(f"sqlite://{LAKE}/kv.db", environment)
-    objects = open_objects(f"local://{LAKE.resolve()}/objects", environment)
-    addresses = AddressSource(environment)
-
-    keys = [f"readings/{day}/{sensor}.csv" for day in DAYS for sensor in SENSORS]
-    entries = {
-        key: put_object(objects, addresses, key, reading(*key[9:-4].split("/")))
-        for key in track(keys, "putting objects", console=console)
-    }
-    low, tree = write_tree(objects, entries)
-    branches, commits = create_repository(store, tree)
-
-    grid = Grid("what", "name", "rows", "bytes")
-    grid.add_row(
-        "objects", "data/...", str(len(entries)), str(sum(e.size for e in entries.values()))
-    )
-    grid.add_row("range", f"_lakefs/{low.id[:12]}...", str(low.count), str(len(low.data)))
-    grid.add_row("metarange", f"_lakefs/{tree.id[:12]}...", str(tree.count), str(len(tree.data)))
-    console.print(grid)
-    wanted = "readings/2024-07-14/garden.csv"
-    text = look_up(objects, branches, commits, wanted).decode()
-    console.print(
-        f"main, {wanted}: {text.count(chr(10)) - 1} hours, the first is {text.split()[1]}"
-    )
-    again = write_tree(objects, entries)[1]
-    console.print(f"the same entries once more give the same tree: {again.id == tree.id}")
-    console.print(f"two writers move main at once; the second is told: {race(branches)}")
-    store.close()
-    objects.close()
-    console.print(f"the lake is in {LAKE}")
+    shutil.rmtree(lake.FOLDER, ignore_errors=True)
+    with lake.open_lake() as demo:
+        grid = Grid("commit", "objects", "ranges written", "reused", "metarange")
+        first = commit_a_year(demo)
+        row(grid, "main: a year", first)
+        same = corrected(demo, "2024-03-03", SENSORS, 0)
+        row(grid, "main: same content again", demo.commit("main", "no change", same))
+        show_merge(demo, grid)
+        console.print(grid)
+        head = demo.head("main").meta_range_id
+        changed = differences(demo, first.id, head)
+        console.print(f"from the first commit to main: {changed} of {first.changed} objects differ")
+        verified = demo.snapshots.verify(head)
+        console.print(f"main read back from end to end: {verified} objects, every checksum right")
+        show_conflict(demo)
+        show_race(demo)
+    console.print(f"the lake is in {lake.FOLDER}")
 
 
 if __name__ == "__main__":
