@@ -22,7 +22,7 @@ help:
 	@echo 'check    style, types, import contracts, architecture'
 	@echo 'verify   the campaigns: crashes, corruption, fuzzing, large trees (long)'
 	@echo 'bench    the figures, each beside its yardstick'
-	@echo 'servers  get what some tests speak to: sst_dump, PostgreSQL (root and apt-get needed)'
+	@echo 'servers  get what some tests speak to: sst_dump, PostgreSQL, FUSE (root and apt-get needed)'
 	@echo 'fmt      format the sources'
 	@echo 'lock     pin the newest packages in requirements.lock'
 	@echo 'proto    write *_pb2.py from the .proto files'
@@ -45,7 +45,8 @@ demo: $(VENV)/kernel
 serve: $(VENV)/kernel
 	$(BIN)/python examples/serve.py
 
-test: $(VENV)/kernel servers
+test: $(VENV)/kernel
+	@sh .ci/servers '$(SERVERS)' test
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 check: $(VENV)/kernel
@@ -58,11 +59,12 @@ check: $(VENV)/kernel
 bench: $(VENV)/kernel
 	$(BIN)/python bench/run.py
 
-verify: $(VENV)/kernel servers
+verify: $(VENV)/kernel
+	@sh .ci/servers '$(SERVERS)' verify
 	$(BIN)/python -m pytest -m campaign $(PYTEST_ARGS)
 
 servers:
-	@sh .ci/servers '$(SERVERS)'
+	@sh .ci/servers auto verify
 
 fmt: $(VENV)/packages
 	$(BIN)/ruff check --fix-only --quiet .
