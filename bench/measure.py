@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Time things fairly: best of three, wall and processor time, a fresh process where memory counts."""
+"""Time things fairly: the best of three, in wall and processor time."""
 
 import gc
 import resource

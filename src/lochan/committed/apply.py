@@ -32,14 +32,13 @@ class Applied:
 
 
 @dataclass(frozen=True, slots=True)
-class _Overlaid:
-    """Rows of a touched range, or the range itself where nothing came of the changes."""
+class _Piece:
+    """A range to pass on whole, or the rows of one that changed; and how many records did."""
 
-    piece: Range | Records
-    changed: int
+    content: Range | Records
+    changed: int = 0
 
 
-_Piece = Range | _Overlaid
 _Group = tuple[int, list[Records]]  # the number of a base range, and the changes that fall to it
 
 
@@ -54,14 +53,11 @@ def apply(
     changed = 0
     try:
         for piece in crew.in_order(_pieces(files, base, _in_order(changes))):
-            if isinstance(piece, Range):
-                writer.add_range(piece)
-                continue
             changed += piece.changed
-            if isinstance(piece.piece, Range):
-                writer.add_range(piece.piece)
+            if isinstance(piece.content, Range):
+                writer.add_range(piece.content)
             else:
-                writer.add_records(piece.piece)
+                writer.add_records(piece.content)
         found = writer.finish()
     except BaseException:
         writer.abandon()
@@ -86,11 +82,11 @@ def _pieces(
 ) -> Iterator[_Piece | Job[_Piece]]:
     passed = 0
     for number, parts in _grouped(base, changes):
-        yield from base.between(passed, number)
+        yield from map(_Piece, base.between(passed, number))
         below = base[number] if number < len(base) else None
         yield Job(_Overlay(files, below, parts))
         passed = number + 1
-    yield from base.between(passed, len(base))
+    yield from map(_Piece, base.between(passed, len(base)))
 
 
 def _grouped(base: Metarange, changes: Iterator[Records]) -> Iterator[_Group]:
@@ -122,9 +118,9 @@ class _Overlay:
     below: Range | None
     parts: list[Records]
 
-    def __call__(self) -> _Overlaid:
+    def __call__(self) -> _Piece:
         base = self.files.range_once(self.below.id).records() if self.below else EMPTY
         records, changed = kernel.overlay(base, kernel.concat(self.parts))
         if self.below is not None and not changed:
-            return _Overlaid(self.below, 0)
-        return _Overlaid(records, changed)
+            return _Piece(self.below)
+        return _Piece(records, changed)

@@ -49,9 +49,9 @@ class Files:
         Idempotent: a file of this name holds these records. It is put again even where it exists,
         since a collector may be about to remove the older one.
         """
-        self._objects.put(self._address(file.id), file.data, size=len(file.data))
+        self._objects.put(self._address(file.id), file.parts, size=file.size_bytes)
         if self._disk is not None:
-            self._disk.put(file.id, (file.data,))
+            self._disk.put(file.id, file.parts)
 
     def range(self, id: RangeId) -> StoredTable:  # noqa: A002 - the seeds' word
         """Open a range for look-ups and keep it open."""

@@ -14,7 +14,7 @@ from lochan.kernel.records import Record
 
 
 @dataclass(frozen=True, slots=True)
-class CommonPrefix:
+class Prefix:
     """All keys that begin alike up to a delimiter."""
 
     prefix: bytes
@@ -22,7 +22,7 @@ class CommonPrefix:
 
 def list_records(
     cursor: Cursor, prefix: bytes = b"", *, after: bytes = b"", delimiter: bytes = b""
-) -> Iterator[Record | CommonPrefix]:
+) -> Iterator[Record | Prefix]:
     """Give what lies under `prefix` and behind `after`, in key order.
 
     With `after` set to an item that was given, record or common prefix, the listing goes on behind
@@ -38,7 +38,7 @@ def list_records(
             yield record
             continue
         folder = record.key[: hidden + len(delimiter)]
-        yield CommonPrefix(folder)
+        yield Prefix(folder)
         behind = after_prefix(folder)
         if behind is None:
             return

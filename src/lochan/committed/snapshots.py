@@ -12,7 +12,7 @@ from lochan.committed.cuts import Cuts
 from lochan.committed.diff import Differences, diff
 from lochan.committed.files import Files
 from lochan.committed.interval import EVERYTHING, Interval
-from lochan.committed.listing import CommonPrefix, list_records
+from lochan.committed.listing import Prefix, list_records
 from lochan.committed.merge import Merged, merge
 from lochan.committed.parallel import Crew
 from lochan.environment import Environment
@@ -51,7 +51,7 @@ class Snapshots:
         *,
         after: bytes = b"",
         delimiter: bytes = b"",
-    ) -> Iterator[Record | CommonPrefix]:
+    ) -> Iterator[Record | Prefix]:
         """List records under a prefix, and common prefixes where a delimiter is given."""
         return list_records(self.cursor(id), prefix, after=after, delimiter=delimiter)
 

@@ -28,7 +28,7 @@ class EncodedBlocks(NamedTuple):
     block, each with its trailer. Offsets count from the start of `body`, which starts the file.
     """
 
-    body: bytes
+    body: bytes | memoryview
     index_offset: int
     index_length: int  # of the (top-level) index block as stored, without trailer
     index_partitions: int  # 0 when the index has one level

@@ -23,12 +23,22 @@ class TableFile:
     """A finished file: its name, its bytes, and what a row of a metarange says about it."""
 
     id: str
-    data: bytes
+    parts: tuple[bytes | memoryview, bytes]  # rows and index, then all that follows them
     min_key: bytes
     max_key: bytes
     count: int
     raw_size: int
     estimated_size: int
+
+    @property
+    def size_bytes(self) -> int:
+        """The length of the file."""
+        return sum(map(len, self.parts))
+
+    @property
+    def data(self) -> bytes:
+        """The file as one string: a copy, where `parts` serve without one."""
+        return b"".join(self.parts)
 
 
 def write_table(
@@ -59,7 +69,7 @@ def write_table(
     tail = _tail(encoded, properties.join(described, extra), kernel)
     return TableFile(
         id=digest.hex(),
-        data=b"".join((encoded.body, tail)),
+        parts=(encoded.body, tail),
         min_key=min_key,
         max_key=max_key,
         count=count,

@@ -136,7 +136,8 @@ cdef Fault step(Walk* walk) noexcept nogil:
             return NO_MEMORY
         walk.key = moved
         walk.capacity = 2 * size
-    memcpy(walk.key + shared, p, <size_t>unshared)
+    if unshared:
+        memcpy(walk.key + shared, p, <size_t>unshared)
     walk.key_size = size
     walk.value = p + unshared
     walk.value_size = <Py_ssize_t>value_size

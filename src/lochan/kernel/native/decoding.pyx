@@ -189,7 +189,8 @@ cdef int put_value(Builder* b, const uint8_t* data, Py_ssize_t size) noexcept no
     """Append one value, asking for room."""
     if reserve_bytes(b, size) or reserve_rows(b, 1):
         return -1
-    memcpy(b.data + b.size, data, size)
+    if size:  # absent values come without an address
+        memcpy(b.data + b.size, data, size)
     b.size += size
     b.count += 1
     b.offsets[b.count] = b.size

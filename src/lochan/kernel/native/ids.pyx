@@ -14,7 +14,7 @@ from lochan.kernel.native.sha256 cimport (
 from lochan.errors import InvalidInput
 
 cdef enum:
-    BATCH = 64  # records hashed together; even, so that their ids fill whole blocks
+    BATCH = 128  # records hashed together; even, so that their ids fill whole blocks
 
 cdef uint64_t FNV_START = 0xCBF29CE484222325
 cdef uint64_t FNV_PRIME = 0x100000001B3
@@ -61,13 +61,14 @@ cdef int hash_rows(const RowsView* rows, uint8_t* digest) noexcept nogil:
             capacity = 2 * needed
         out = scratch
         for k in range(n):
-            messages[k].data = at(&rows.keys, start + k)
-            messages[k].size = length(&rows.keys, start + k)
-            messages[k].digest = pairs + 64 * k
-            messages[n + k].data = out
+            # The long ones first: what is left over at the end is then short.
+            messages[k].data = out
             out = put_record(out, rows, start + k)
-            messages[n + k].size = out - messages[n + k].data
-            messages[n + k].digest = pairs + 64 * k + 32
+            messages[k].size = out - messages[k].data
+            messages[k].digest = pairs + 64 * k + 32
+            messages[n + k].data = at(&rows.keys, start + k)
+            messages[n + k].size = length(&rows.keys, start + k)
+            messages[n + k].digest = pairs + 64 * k
         hash_messages(messages, 2 * n)
         for k in range(n):
             messages[k].data = pairs + 64 * k

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """SHA-256 of very many short messages, by the fastest way that the machine has.
 
-1. SHA instructions, two messages side by side: one message alone waits for each round's result, so
-   a second one costs almost nothing (docs/decisions/0003-sha256.md has the figures).
-2. Else the `SHA256_Transform` of the libcrypto that Python has loaded already, found at run time, so
+1. Sixteen messages side by side in 512-bit registers (`sha256_wide`).
+2. Else the SHA instructions, two messages side by side: one message alone waits for each round's
+   result, so a second one costs less than it.
+3. Else the `SHA256_Transform` of the libcrypto that Python has loaded already, found at run time, so
    that no header or library is needed to build; it chooses the best code for the processor.
-3. Else plain C.
+4. Else plain C.
 """
 
 import _hashlib
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
+
+from lochan.kernel.native.sha256_wide cimport can_hash_wide, hash_wide
 
 cdef extern from "dlfcn.h" nogil:
     void* dlopen(const char* name, int flags)
@@ -118,6 +121,7 @@ cdef struct LibcryptoContext:
 ctypedef void (*Transform)(LibcryptoContext*, const uint8_t*) noexcept nogil
 
 cdef enum Way:
+    WIDE
     INSTRUCTIONS
     LIBCRYPTO
     PLAIN
@@ -126,6 +130,7 @@ cdef uint32_t* START = [0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A,
                         0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19]
 cdef Transform transform = NULL
 cdef Way way = PLAIN
+cdef bint has_instructions = False  # for single messages, whichever way many are hashed
 
 
 cdef Transform find_libcrypto():
@@ -135,10 +140,12 @@ cdef Transform find_libcrypto():
 
 
 def choose_way(str name=""):
-    """Set the way to hash ("instructions", "libcrypto", "plain"; "" is the best) and name it."""
-    global way, transform
+    """Set the way to hash ("wide", "instructions", "libcrypto", "plain"; "" is the best); name it."""
+    global way, transform, has_instructions
     transform = find_libcrypto()
     ways = []
+    if can_hash_wide():
+        ways.append("wide")
     if lochan_has_sha():
         ways.append("instructions")
     if transform != NULL:
@@ -147,7 +154,8 @@ def choose_way(str name=""):
     chosen = name or ways[0]
     if chosen not in ways:
         raise ValueError(f"this machine hashes by {', '.join(ways)}; not by {chosen}")
-    way = {"instructions": INSTRUCTIONS, "libcrypto": LIBCRYPTO, "plain": PLAIN}[chosen]
+    way = {"wide": WIDE, "instructions": INSTRUCTIONS, "libcrypto": LIBCRYPTO, "plain": PLAIN}[chosen]
+    has_instructions = "instructions" in ways and chosen in ("wide", "instructions")
     return chosen
 
 
@@ -184,10 +192,10 @@ cdef void plain_block(uint32_t* state, const uint8_t* p) noexcept nogil:
 cdef void blocks_one(uint32_t* state, const uint8_t* p, Py_ssize_t blocks) noexcept nogil:
     cdef LibcryptoContext context
     cdef Py_ssize_t i
-    if way == INSTRUCTIONS:
+    if has_instructions:
         lochan_sha_one(state, p, blocks)
         return
-    if way == PLAIN:
+    if way == PLAIN or transform == NULL:
         for i in range(blocks):
             plain_block(state, p + 64 * i)
         return
@@ -203,9 +211,9 @@ cdef inline Py_ssize_t pad(const uint8_t* rest, Py_ssize_t size, Py_ssize_t tota
     cdef Py_ssize_t blocks = 1 if size < 56 else 2
     cdef uint64_t bits = <uint64_t>total * 8
     cdef int i
+    memset(tail, 0, 128)  # a fixed size is two or four stores, a variable one a call
     memcpy(tail, rest, size)
     tail[size] = 0x80
-    memset(tail + size + 1, 0, blocks * 64 - size - 9)
     for i in range(8):
         tail[blocks * 64 - 1 - i] = <uint8_t>(bits >> (8 * i))
     return blocks
@@ -260,23 +268,17 @@ cdef inline bint advance(Lane* lane, Py_ssize_t blocks) noexcept nogil:
 
 
 cdef void finish_lane(Lane* lane) noexcept nogil:
-    cdef Py_ssize_t n
-    while True:
+    cdef Py_ssize_t n = lane.blocks
+    blocks_one(lane.state, lane.next, n)
+    while not advance(lane, n):
         n = lane.blocks
         blocks_one(lane.state, lane.next, n)
-        if advance(lane, n):
-            return
 
 
-cdef void hash_messages(const Message* messages, Py_ssize_t count) noexcept nogil:
+cdef void hash_by_pairs(const Message* messages, Py_ssize_t count) noexcept nogil:
     cdef Lane a, b
     cdef Py_ssize_t taken, n
     cdef bint a_done, b_done
-    if way != INSTRUCTIONS or count < 2:
-        for taken in range(count):
-            board(&a, &messages[taken])
-            finish_lane(&a)
-        return
     board(&a, &messages[0])
     board(&b, &messages[1])
     taken = 2
@@ -301,6 +303,69 @@ cdef void hash_messages(const Message* messages, Py_ssize_t count) noexcept nogi
         finish_lane(&b)
 
 
+cdef inline void set_column(uint32_t* states, int lane, const uint32_t* state) noexcept nogil:
+    cdef int j
+    for j in range(8):
+        states[16 * j + lane] = state[j]
+
+
+cdef inline void get_column(const uint32_t* states, int lane, uint32_t* state) noexcept nogil:
+    cdef int j
+    for j in range(8):
+        state[j] = states[16 * j + lane]
+
+
+cdef void hash_by_sixteen(const Message* messages, Py_ssize_t count) noexcept nogil:
+    """Keep sixteen messages under way; the last ones of all are finished singly."""
+    cdef Lane lanes[16]
+    cdef uint32_t states[128]
+    cdef const uint8_t* blocks[16]
+    cdef Py_ssize_t taken = 16
+    cdef int i, under_way = 16
+    cdef Lane* lane
+    for i in range(16):
+        board(&lanes[i], &messages[i])
+        set_column(states, i, START)
+    while under_way == 16:
+        for i in range(16):
+            blocks[i] = lanes[i].next
+        hash_wide(states, blocks)
+        for i in range(16):
+            lane = &lanes[i]
+            lane.next += 64
+            lane.blocks -= 1
+            if lane.blocks:
+                continue
+            if lane.tail_blocks:
+                turn_to_tail(lane)
+                continue
+            get_column(states, i, lane.state)
+            put_digest(lane.state, lane.digest)
+            if taken < count:
+                board(lane, &messages[taken])
+                set_column(states, i, START)
+                taken += 1
+            else:
+                under_way -= 1
+    for i in range(16):
+        if lanes[i].blocks:
+            get_column(states, i, lanes[i].state)
+            finish_lane(&lanes[i])
+
+
+cdef void hash_messages(const Message* messages, Py_ssize_t count) noexcept nogil:
+    cdef Lane lane
+    cdef Py_ssize_t i
+    if way == WIDE and count >= 16:
+        hash_by_sixteen(messages, count)
+    elif has_instructions and count >= 2:
+        hash_by_pairs(messages, count)
+    else:
+        for i in range(count):
+            board(&lane, &messages[i])
+            finish_lane(&lane)
+
+
 cdef void stream_start(Stream* s) noexcept nogil:
     memcpy(s.state, START, 32)
     s.size = 0
@@ -320,11 +385,10 @@ cdef void stream_finish(Stream* s, const uint8_t* rest, Py_ssize_t size, uint8_t
 
 def sha256_many(list messages):
     """Hash a list of byte strings: the digests, in order. For tests and measurements."""
-    cdef Py_ssize_t n = len(messages), i
+    cdef Py_ssize_t n = len(messages), i, k = 0
     cdef bytearray digests = bytearray(32 * n)
     cdef uint8_t* out = digests
     cdef Message[64] batch
-    cdef Py_ssize_t k = 0
     for i in range(n):
         batch[k].data = <const uint8_t*><bytes>messages[i]
         batch[k].size = len(<bytes>messages[i])

@@ -30,9 +30,10 @@ def _expand(file: bytes | memoryview, offset: int, length: int) -> bytes:
     end = offset + length
     if offset < 0 or length < 0 or end + TRAILER_LENGTH > len(file):
         raise Corruption(f"a block of {length} bytes does not fit a file of {len(file)}")
-    if masked(crc32c(file[offset : end + 1])) != get_fixed32(file, end + 1):
+    stored = bytes(file[offset : end + TRAILER_LENGTH])
+    if masked(crc32c(stored[: length + 1])) != get_fixed32(stored, length + 1):
         raise Corruption("the checksum does not match")
-    kind, block = file[end], bytes(file[offset:end])
+    kind, block = stored[length], stored[:length]
     if kind == 0:
         if length > MAX_BLOCK:
             raise Corruption(f"a block has {length} bytes, more than {MAX_BLOCK}")

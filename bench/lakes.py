@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lakes of a given size on local disk, made once and kept under .cache/bench."""
+
+from pathlib import Path
+
+from lake_data import chunks
+from lochan.committed import Files, Snapshots
+from lochan.environment import RealEnvironment
+from lochan.model.ids import MetaRangeId
+from lochan.objects.open import open_objects
+
+FOLDER = Path(__file__).resolve().parent.parent / ".cache" / "bench"
+
+
+def open_lake(count: int, *, memory_bytes: int = 4 << 30) -> tuple[Snapshots, MetaRangeId]:
+    """Open the lake of the first `count` records, making it where it does not exist yet."""
+    folder = FOLDER / f"{count}"
+    environment = RealEnvironment()
+    objects = open_objects(f"local://{folder / 'objects'}", environment)
+    snapshots = Snapshots(Files(objects, environment, memory_bytes=memory_bytes), environment)
+    name = folder / "metarange"
+    if not name.exists():
+        name.write_text(snapshots.apply(MetaRangeId(""), chunks(count)).id)
+    return snapshots, MetaRangeId(name.read_text())

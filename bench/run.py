@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`make bench`: every figure beside its yardstick, measured in the same run, best of three.
+
+Each part runs in a process of its own, so that one part's memory does not count for another. Lakes
+are made under .cache/bench on the first run (about 6 GB) and kept for the next.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+
+from measure import Row
+
+PARTS = ("tables", "look_ups", "applies", "diffs")
+console = Console()
+
+
+def run(part: str) -> list[Row]:
+    """Run one part and read its rows."""
+    script = Path(__file__).parent / f"{part}.py"
+    done = subprocess.run([sys.executable, str(script)], stdout=subprocess.PIPE, check=True)
+    return msgspec.json.decode(done.stdout, type=list[Row])
+
+
+def main(parts: list[str]) -> int:
+    """Print the table; 1 where a target was missed."""
+    table = Table(title="lochan: figures beside their yardsticks (2 cores, best of 3)")
+    for name in ("what", "lochan", "yardstick", "ratio", "target", ""):
+        table.add_column(name, justify="right" if name == "ratio" else "left")
+    missed = 0
+    for part in parts or PARTS:
+        with console.status(f"measuring {part} ..."):
+            rows = run(part)
+        for row in rows:
+            missed += row.met is False
+            mark = {True: "[green]met", False: "[red]missed", None: ""}[row.met]
+            ratio = f"{row.ratio:.2f}x" if row.ratio is not None else ""
+            table.add_row(row.what, row.figure, row.yardstick, ratio, row.target, mark)
+    console.print(table)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
