@@ -16,7 +16,7 @@ from rich.table import Table
 from measure import Row
 
 PARTS = ("tables", "look_ups", "applies", "diffs")
-console = Console()
+console = Console(width=max(Console().width, 150))  # a table to be read, also in a log
 
 
 def run(part: str) -> list[Row]:
