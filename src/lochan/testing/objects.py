@@ -51,7 +51,7 @@ class ModelConformance(Given):
         run_state_machine_as_test(
             cast("type[ObjectMachine]", partial(ObjectMachine, store)),  # it is only called
             settings=settings(
-                max_examples=25,
+                max_examples=15,
                 stateful_step_count=30,
                 deadline=None,
                 suppress_health_check=list(HealthCheck),

@@ -23,7 +23,7 @@ MIXED = [
     *("ab", "data", "data-x", "data0", "b/" + "n" * 200, "b/" + "n" * 180, "b/" + "n" * 179),
     *("b/" + "n" * 180 + "-", "b/" + "n" * 180 + "/x", "b/" + "n" * 180 + "0", "\u00e9/\u00e9"),
 ]
-PLAIN_PREFIXES = ["", "data/", "data/2/", "data/2/b", "_lakefs/00", "_lakefs/01", "data/9", "z"]
+PLAIN_PREFIXES = ["", "data/", "data/2/b", "_lakefs/00", "_lakefs/01", "data/9"]
 MIXED_PREFIXES = ["", "a", "a/", "a/b", "a//", "b/n", "b/" + "n" * 180, "b/" + "n" * 190, "d"]
 
 
@@ -68,8 +68,8 @@ class ListConformance(Given):
     def test_every_way_of_asking_shows_what_the_model_shows(self, store: ObjectStore) -> None:
         for name in PLAIN:
             store.put(name, b"1")
-        starts = ["", "data/", "data/1/b.csv", "data/2/b/", "data/2/b/x", "zz"]
-        for ask in product(PLAIN_PREFIXES, ["", "/"], starts, [1, 2, 1000]):
+        starts = ["", "data/1/b.csv", "data/2/b/", "data/2/b/x", "zz"]
+        for ask in product(PLAIN_PREFIXES, ["", "/"], starts, [1, 1000]):
             assert paged(store, *ask) == expected(PLAIN, *ask[:3]), ask
 
     def test_mixed_names_are_listed_in_byte_order(self, store: ObjectStore) -> None:
@@ -78,7 +78,7 @@ class ListConformance(Given):
         for name in MIXED:
             store.put(name, b"1")
         starts = ["", "a", "a/", "a/b", "a0", "a\U0010ffff", "b/" + "n" * 180, "data"]
-        for ask in product(MIXED_PREFIXES, ["", "/", "b", "b/", "-"], starts, [1, 3, 1000]):
+        for ask in product(MIXED_PREFIXES, ["", "/", "b", "b/", "-"], starts, [1, 1000]):
             assert paged(store, *ask) == expected(MIXED, *ask[:3]), ask
 
     def test_nothing_is_listed_where_nothing_is(self, store: ObjectStore) -> None:
