@@ -102,7 +102,7 @@ class ListConformance(Given):
     def test_a_walk_goes_on_when_objects_come_and_go(self, store: ObjectStore) -> None:
         for number in range(6):
             store.put(f"data/1/{number}", b"1")
-        seen = []
+        seen: list[str] = []
         for listed in walk(store, limit=1):
             seen.append(listed.address)
             store.delete(listed.address)
@@ -116,6 +116,6 @@ class ListConformance(Given):
         for number in range(3):
             store.put(f"data/1/{number}", b"1")
         faulty = Faulty(store, fail_nth_page(page), ENVIRONMENT)
-        seen = []
+        seen: list[str] = []
         with pytest.raises(Unavailable):
             seen.extend(listed.address for listed in walk(faulty, limit=1))

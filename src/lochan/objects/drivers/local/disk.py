@@ -17,12 +17,14 @@ from contextlib import contextmanager, suppress
 
 from lochan.environment import Environment
 from lochan.errors import Unavailable
+from lochan.objects.drivers.local.failures import told
 from lochan.objects.drivers.local.root import Root
 from lochan.objects.store import Chunk, ObjectInfo
 
 _NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _OLD_FILE = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CHUNK = 1 << 20
+_NOT_STORED = "the object was not stored"
 
 
 def info_of(status: os.stat_result) -> ObjectInfo:
@@ -47,11 +49,9 @@ class Incoming:
     def write(self, chunk: Chunk) -> None:
         """Append bytes. Raises Unavailable, for instance when the disk is full."""
         rest = memoryview(chunk)
-        try:
+        with told(_NOT_STORED):
             while rest:
                 rest = rest[os.write(self._file, rest) :]
-        except OSError as error:
-            raise Unavailable(f"the object was not stored: {error.strerror}") from error
 
     def copy_from(self, source: int, size: int) -> None:
         """Append a whole file, in the kernel where it can."""
@@ -62,18 +62,17 @@ class Incoming:
                 position += count
                 if not count:
                     break
-        while position < size and (chunk := os.pread(source, _CHUNK, position)):
-            self.write(chunk)
-            position += len(chunk)
+        with told(_NOT_STORED):
+            while position < size and (chunk := os.pread(source, _CHUNK, position)):
+                self.write(chunk)
+                position += len(chunk)
         if position != size:
             raise Unavailable(f"the source of a copy gave {position} bytes of {size}")
 
     def stamp(self, nanoseconds: int) -> None:
         """Set the file's time."""
-        try:
+        with told(_NOT_STORED):
             os.utime(self._file, ns=(nanoseconds, nanoseconds))
-        except OSError as error:
-            raise Unavailable(f"the object was not stored: {error.strerror}") from error
 
     def fileno(self) -> int:
         """Give the open file."""
@@ -111,7 +110,7 @@ class Disk:
         try:
             yield Incoming(folder, name, file)
         finally:
-            with suppress(FileNotFoundError):  # a rename has taken it away
+            with suppress(OSError):  # a rename has taken it away; what stays is swept one day
                 os.unlink(name, dir_fd=folder)
             os.close(file)
 
@@ -121,14 +120,15 @@ class Disk:
         random = int.from_bytes(self._environment.random_bytes(2)) % 1000
         incoming.stamp(microseconds * 1000 + random)
         self.sync(incoming.fileno())
-        return info_of(os.fstat(incoming.fileno()))
+        with told(_NOT_STORED):
+            return info_of(os.fstat(incoming.fileno()))
 
     def sweep(self) -> int:
         """Remove what dead writers left; count it. Safe beside living writers."""
         removed = 0
         folder = self._root.incoming
-        with os.scandir(folder) as entries:
-            for entry in entries:
+        with told("what is left of incoming objects cannot be swept"), os.scandir(folder) as left:
+            for entry in left:
                 with suppress(FileNotFoundError):
                     file = os.open(entry.name, _OLD_FILE, dir_fd=folder)
                     try:
@@ -140,15 +140,22 @@ class Disk:
     def _create(self, folder: int) -> tuple[str, int]:
         while True:
             name = self._environment.new_id()
-            try:
+            with told(_NOT_STORED):
                 file = os.open(name, _NEW_FILE, 0o600, dir_fd=folder)
-            except OSError as error:
-                raise Unavailable(f"the object was not stored: {error.strerror}") from error
-            fcntl.flock(file, fcntl.LOCK_EX)
-            # A sweep may have come between creation and lock; then the file has no name any more.
-            if os.fstat(file).st_nlink:
+            if _is_kept(file):
                 return name, file
             os.close(file)
+
+
+def _is_kept(file: int) -> bool:
+    """Lock a new file; False if a sweep came before the lock and took its name away."""
+    try:
+        with told(_NOT_STORED):
+            fcntl.flock(file, fcntl.LOCK_EX)
+            return os.fstat(file).st_nlink > 0
+    except BaseException:
+        os.close(file)
+        raise
 
 
 def _remove_if_dead(folder: int, name: str, file: int) -> bool:

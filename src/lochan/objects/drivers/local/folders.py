@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 
 from lochan.errors import Corruption, InvalidInput, Unavailable
 from lochan.objects.drivers.local.disk import Disk
+from lochan.objects.drivers.local.failures import told
 from lochan.objects.drivers.local.root import Root
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -39,13 +40,9 @@ class Folders:
 
         Raises: FileNotFoundError, NotADirectoryError; Corruption where a link is in the way.
         """
-        try:
+        names = "/".join(folders)
+        with told(f"folder {names} cannot be opened", FileNotFoundError, NotADirectoryError):
             folder = self._walk(folders, open_folder)
-        except (FileNotFoundError, NotADirectoryError):
-            raise
-        except OSError as error:
-            message = f"folder {'/'.join(folders)} cannot be opened: {error.strerror}"
-            raise Unavailable(message) from error
         try:
             yield folder
         finally:
@@ -68,20 +65,19 @@ class Folders:
                     os.rmdir(folders[depth - 1], dir_fd=above)
             except FileNotFoundError:
                 continue  # somebody else removed it; those above may be left to us
-            except OSError:
+            except (OSError, Unavailable):
                 return  # not empty, as a rule; an empty folder that stays does no harm
 
     def _make(self, folders: Sequence[str], address: str) -> int:
         for _ in range(_TRIES):
             try:
-                return self._walk(folders, self._open_durable)
+                with told(f"no folder for {address}", FileNotFoundError, NotADirectoryError):
+                    return self._walk(folders, self._open_durable)
             except FileNotFoundError:
                 continue
             except NotADirectoryError as error:
                 message = f"{address} lies below another object; in data/, _lakefs/ and _work/ an"
                 raise InvalidInput(f"{message} object has nothing below it") from error
-            except OSError as error:
-                raise Unavailable(f"no folder for {address}: {error.strerror}") from error
         raise Unavailable(f"the folders of {address} vanish as fast as they are made; try again")
 
     def _walk(self, folders: Sequence[str], step: Step) -> int:

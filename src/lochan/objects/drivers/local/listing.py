@@ -10,10 +10,10 @@ that has been shown.
 
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import NamedTuple
 
-from lochan.errors import Unavailable
+from lochan.objects.drivers.local.failures import told
 from lochan.objects.drivers.local.folders import Folders
 from lochan.objects.drivers.local.names import KEYS, TREES, Item, Names
 from lochan.objects.drivers.local.target import find_info
@@ -91,17 +91,17 @@ class Walk:
     def _scan(self, folders: tuple[str, ...], text: bytes) -> list[_Found]:
         in_tree = folders[0] in TREES
         found = []
-        try:
-            with self._folders.entered(folders) as folder, os.scandir(folder) as entries:
-                for entry in entries:
-                    item = self._read(entry, in_tree=in_tree)
-                    if item and self._is_wanted(text + item.text, is_folder=item.is_folder):
-                        found.append(_Found(text + item.text, item.is_folder, folders, entry.name))
-        except (FileNotFoundError, NotADirectoryError):
-            return []  # its last object went while we walked
-        except OSError as error:
-            message = f"folder {'/'.join(folders)} cannot be listed: {error.strerror}"
-            raise Unavailable(message) from error
+        names = "/".join(folders)
+        with (
+            suppress(FileNotFoundError, NotADirectoryError),  # its last object went meanwhile
+            self._folders.entered(folders) as folder,
+            told(f"folder {names} cannot be listed"),
+            os.scandir(folder) as entries,
+        ):
+            for entry in entries:
+                item = self._read(entry, in_tree=in_tree)
+                if item and self._is_wanted(text + item.text, is_folder=item.is_folder):
+                    found.append(_Found(text + item.text, item.is_folder, folders, entry.name))
         found.sort(reverse=True)
         return found
 

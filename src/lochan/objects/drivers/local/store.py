@@ -26,6 +26,7 @@ from lochan.environment import Environment
 from lochan.errors import NotFound, Unavailable, UnknownOutcome
 from lochan.objects.body import chunks
 from lochan.objects.drivers.local.disk import Disk, Incoming, info_of
+from lochan.objects.drivers.local.failures import told
 from lochan.objects.drivers.local.folders import Folders, refuse_link
 from lochan.objects.drivers.local.listing import Walk
 from lochan.objects.drivers.local.names import Place
@@ -92,7 +93,8 @@ class LocalObjects:
         """Read the file that has the name now; a later put gives the name to another file."""
         file = self._open_file(address)
         try:
-            info = info_of(os.fstat(file.fileno()))
+            with told(f"{address} cannot be read"):
+                info = info_of(os.fstat(file.fileno()))
             found = resolve(extent, info.size, address)
         except BaseException:
             file.close()
@@ -129,7 +131,9 @@ class LocalObjects:
         """Copy the file inside the kernel, then publish it as a put does."""
         place = self._place(destination)
         with self._open_file(source) as file, self._disk.incoming() as incoming:
-            incoming.copy_from(file.fileno(), os.fstat(file.fileno()).st_size)
+            with told(f"{source} cannot be read"):
+                size = os.fstat(file.fileno()).st_size
+            incoming.copy_from(file.fileno(), size)
             info = self._disk.finish(incoming)
             self._publish(incoming, place, ALWAYS, destination)
         return info
@@ -151,12 +155,10 @@ class LocalObjects:
         for _ in range(_TRIES):
             with self._folders.made(place.folders, address) as folder:
                 try:
-                    self._give_name(incoming, folder, Target(place.file, address, when))
+                    with told(f"{address} was not stored", FileNotFoundError):
+                        self._give_name(incoming, folder, Target(place.file, address, when))
                 except FileNotFoundError:  # the folder was removed, being empty: make it again
                     continue
-                except OSError as error:
-                    message = f"{address} was not stored: {error.strerror}"
-                    raise Unavailable(message) from error
                 self._sync_name(folder, address)
                 return
         raise Unavailable(f"the folder of {address} vanishes as fast as it is made; try again")
@@ -178,7 +180,7 @@ class LocalObjects:
 
     def _delete_in(self, folders: tuple[str, ...], files: Iterable[str]) -> None:
         with self._folders.entered(folders) as folder:
-            with _locked(folder):
+            with told("not everything was deleted"), _locked(folder):
                 for file in files:
                     _unlink(folder, file)
             # Also when nothing was there: somebody may have unlinked it and not synced yet.
@@ -203,17 +205,23 @@ class LocalObjects:
 
 def _open_plain(folder: int, name: str) -> int:
     """Open a file for reading; a link is refused, a folder is no object."""
-    try:
-        file = os.open(name, _READ, dir_fd=folder)
-    except FileNotFoundError:
-        raise
-    except OSError as error:
-        refuse_link(folder, name)
-        raise Unavailable(f"{name} cannot be read: {error.strerror}") from error
-    if stat.S_ISDIR(os.fstat(file).st_mode):
-        os.close(file)
-        raise IsADirectoryError(name)
-    return file
+    with told(f"{name} cannot be read", FileNotFoundError, IsADirectoryError):
+        try:
+            file = os.open(name, _READ, dir_fd=folder)
+        except FileNotFoundError:
+            raise
+        except OSError:
+            refuse_link(folder, name)
+            raise
+        try:
+            is_folder = stat.S_ISDIR(os.fstat(file).st_mode)
+        except OSError:
+            os.close(file)
+            raise
+        if is_folder:
+            os.close(file)
+            raise IsADirectoryError(name)
+        return file
 
 
 def _link(incoming: Incoming, folder: int, target: Target) -> bool:
@@ -241,10 +249,9 @@ def _unlink(folder: int, name: str) -> None:
         os.unlink(name, dir_fd=folder)
     except (FileNotFoundError, IsADirectoryError):
         return
-    except OSError as error:
+    except OSError:  # POSIX lets EPERM stand for a folder
         if find_info(folder, name) is not None:
-            message = f"{name} was not deleted: {error.strerror}"
-            raise Unavailable(message) from error
+            raise
 
 
 @contextmanager
@@ -260,10 +267,8 @@ def _locked(folder: int) -> Iterator[None]:
 def _pieces(file: io.FileIO, start: int, stop: int) -> Iterator[bytes]:
     descriptor = file.fileno()
     while start < stop:
-        try:
+        with told("an object cannot be read"):
             piece = os.pread(descriptor, min(_CHUNK, stop - start), start)
-        except OSError as error:
-            raise Unavailable(f"an object cannot be read: {error.strerror}") from error
         if not piece:
             return  # somebody cut the file; Reading sees that bytes are missing
         start += len(piece)

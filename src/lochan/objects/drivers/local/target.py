@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The name that a put aims at, and what may stand there."""
 
+import errno
 import os
 import stat
 from typing import NamedTuple
 
-from lochan.errors import InvalidInput, Unavailable
+from lochan.errors import InvalidInput
 from lochan.objects.drivers.local.disk import info_of
+from lochan.objects.drivers.local.failures import told
 from lochan.objects.preconditions import check_precondition
 from lochan.objects.store import ObjectInfo, Precondition
 
@@ -22,7 +24,7 @@ class Target(NamedTuple):
         """Raise unless the put may take the name now; remove an empty folder that has it.
 
         Raises: PredicateFailed; InvalidInput where a folder of other objects has the name, which
-        happens in trees alone.
+        happens in trees alone; OSError.
         """
         try:
             os.rmdir(self.name, dir_fd=folder)
@@ -31,6 +33,8 @@ class Target(NamedTuple):
         except NotADirectoryError:
             current = find_info(folder, self.name)
         except OSError as error:
+            if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
+                raise
             message = f"{self.address} is the folder of other objects; in data/, _lakefs/ and"
             raise InvalidInput(f"{message} _work/ it cannot be an object too") from error
         else:
@@ -41,9 +45,8 @@ class Target(NamedTuple):
 def find_info(folder: int, name: str) -> ObjectInfo | None:
     """Describe the object of a name, or None where there is no file."""
     try:
-        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        with told(f"{name} cannot be looked at", FileNotFoundError):
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None
-    except OSError as error:
-        raise Unavailable(f"{name} cannot be looked at: {error.strerror}") from error
     return info_of(status) if stat.S_ISREG(status.st_mode) else None
