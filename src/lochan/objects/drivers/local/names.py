@@ -81,12 +81,10 @@ class Names:
         *segments, last = address.split("/")
         in_tree = bool(segments) and segments[0] in TREES
         folders: list[str] = [] if in_tree else [KEYS]
+        end = "" if in_tree else _SLASH
         for segment in segments:
-            *cut, rest = self._name(segment)
-            folders += [f"{name}{_MORE}" for name in cut]
-            folders.append(rest if in_tree else f"{rest}{_SLASH}")
-        *cut, file = self._name(last)
-        folders += [f"{name}{_MORE}" for name in cut]
+            folders.append(self._add(folders, segment) + end)
+        file = self._add(folders, last)
         return Place(tuple(folders), file)
 
     def read(self, name: str, *, is_folder: bool, in_tree: bool) -> Item | None:
@@ -102,17 +100,17 @@ class Names:
         text = self._text(name if in_tree else name.removesuffix(_SLASH))
         return None if text is None else Item(text + b"/", is_folder=True)
 
-    def _name(self, segment: str) -> list[str]:
-        """Write a segment as names: those cut off, then the last."""
+    def _add(self, folders: list[str], segment: str) -> str:
+        """Write a segment as a name; what is cut off goes to the folders."""
         if len(segment) < _CUT and self._plain.match(segment):
-            return [segment]
-        names, name = [], ""
+            return segment
+        name = ""
         for byte in segment.encode():
             name += "~2e" if byte == ord(".") and not name else self._escapes[byte]
             if len(name) >= _CUT:
-                names.append(name)
+                folders.append(f"{name}{_MORE}")
                 name = ""
-        return [*names, name or _NOTHING]
+        return name or _NOTHING
 
     def _text(self, name: str, *, is_cut: bool = False) -> bytes | None:
         """Read a name without its ending, and make sure that it is the one we would write."""
