@@ -143,7 +143,8 @@ class Kernel(Protocol):
         """Apply sorted changes to base rows; count the rows added, removed or changed.
 
         An empty identity removes. A change whose identity equals the base row's keeps the base row:
-        writing the same content again is no change.
+        writing the same content again is no change. Raises InvalidInput for changes out of order:
+        a removal that comes too late would find nothing and be lost.
         """
 
     def cut_points(

@@ -73,6 +73,13 @@ def test_writing_the_same_content_again_keeps_the_old_value(kernel: Kernel) -> N
     assert (list(found), changed) == (list(base), 0)
 
 
+@pytest.mark.parametrize("keys", [[b"k", b"a"], [b"a", b"a"], [b"a", b"c", b"b"]])
+def test_overlay_refuses_changes_out_of_order(kernel: Kernel, keys: list[bytes]) -> None:
+    base = Records.of([(b"a", b"1", b""), (b"b", b"1", b"")])
+    with pytest.raises(InvalidInput, match="comes after"):
+        kernel.overlay(base, Records.of([(key, b"", b"") for key in keys]))
+
+
 def test_removing_what_is_not_there_is_no_change(kernel: Kernel) -> None:
     found, changed = kernel.overlay(EMPTY, Records.of([(b"k", b"", b"")]))
     assert (len(found), changed) == (0, 0)

@@ -81,13 +81,29 @@ cdef int overlay_rows(const RowsView* base, const RowsView* changes, RowsBuilder
     return append_rows(out, base, i, base.keys.count)
 
 
+cdef Py_ssize_t misplaced(const View* keys) noexcept nogil:
+    """Number the first key that is not above the one before it, or -1."""
+    cdef Py_ssize_t i
+    for i in range(1, keys.count):
+        if compare_keys(keys, i - 1, keys, i) >= 0:
+            return i
+    return -1
+
+
 def overlay(object base, object changes):
     """Apply sorted changes to base rows; count the rows added, removed or changed."""
     cdef Held held = Held()
     cdef RowsView below = held.rows(base), above = held.rows(changes)
     cdef RowsBuilder out
-    cdef Py_ssize_t changed = 0
+    cdef Py_ssize_t changed = 0, wrong
     cdef int failed = -1
+    with nogil:
+        wrong = misplaced(&above.keys)
+    if wrong >= 0:
+        raise InvalidInput(
+            f"change {changes.keys[wrong]!r} comes after {changes.keys[wrong - 1]!r};"
+            " sort the changes first"
+        )
     with nogil:
         if not start_like(&out, &below, &above):
             failed = overlay_rows(&below, &above, &out, &changed)

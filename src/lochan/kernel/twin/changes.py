@@ -3,7 +3,9 @@
 
 from array import array
 from collections.abc import Iterator
+from itertools import pairwise
 
+from lochan.errors import InvalidInput
 from lochan.kernel.interface import DiffRows
 from lochan.kernel.records import Column, Record, Records
 
@@ -34,6 +36,9 @@ def overlay(base: Records, changes: Records) -> tuple[Records, int]:
     An empty identity removes. A change whose identity equals the base row's keeps the base row:
     writing the same content again is no change.
     """
+    for one, other in pairwise(changes.keys):
+        if other <= one:
+            raise InvalidInput(f"change {other!r} comes after {one!r}; sort the changes first")
     old, new = list(base), list(changes)
     rows: list[Record] = []
     changed = 0
