@@ -17,7 +17,7 @@ PATHS = [
 ]
 LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)")
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-CODE = re.compile(r"`([\w/.]+(?:\.py|\.proto|/))`")
+CODE = re.compile(r"`([\w/.]+\.(?:py|pyx|proto))`")
 TARGET = re.compile(r"`make (\w+)")
 
 
