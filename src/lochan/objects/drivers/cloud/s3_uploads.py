@@ -8,6 +8,7 @@ such upload, or that the precondition fails, both because of the first sending.
 import re
 import tempfile
 from collections.abc import Callable, Sequence
+from typing import IO
 
 from lochan.errors import NotFound
 from lochan.objects.body import chunks
@@ -53,16 +54,15 @@ class S3Uploads:
     ) -> Part:
         """Store one part; S3 sees nothing of a body that does not arrive whole."""
         check_part_number(number)
-        with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as whole:
+        if isinstance(body, bytes):
+            whole = b"".join(chunks(body, size, address))
+            return self._send(address, upload, number, whole, len(whole))
+        with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as spool:
             for chunk in chunks(body, size, address):
-                whole.write(chunk)
-            length = whole.tell()
-            whole.seek(0)
-            with told(Attempt(address, is_write=True, is_repeated=True)):
-                answer = self._clients.boto_steady.upload_part(
-                    **self._at(address, upload), PartNumber=number, Body=whole, ContentLength=length
-                )
-        return Part(number, _plain(answer["ETag"]), length)
+                spool.write(chunk)
+            length = spool.tell()
+            spool.seek(0)
+            return self._send(address, upload, number, spool, length)
 
     def parts(self, address: str, upload: str) -> tuple[Part, ...]:
         """Name the stored parts by number."""
@@ -101,6 +101,15 @@ class S3Uploads:
                 self._clients.boto_steady.abort_multipart_upload(**self._at(address, upload))
         except NotFound:
             return
+
+    def _send(
+        self, address: str, upload: str, number: int, body: bytes | IO[bytes], size: int
+    ) -> Part:
+        with told(Attempt(address, is_write=True, is_repeated=True)):
+            answer = self._clients.boto_steady.upload_part(
+                **self._at(address, upload), PartNumber=number, Body=body, ContentLength=size
+            )
+        return Part(number, _plain(answer["ETag"]), size)
 
     def _at(self, address: str, upload: str | None = None) -> dict[str, str]:
         check_path(address, self._namespace)
