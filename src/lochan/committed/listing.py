@@ -26,10 +26,13 @@ def list_records(
     """Give what lies under `prefix` and behind `after`, in key order.
 
     With `after` set to an item that was given, record or common prefix, the listing goes on behind
-    it.
+    it; an empty `after` is none.
     """
     within = Interval.under(prefix)
-    cursor.seek(_start(prefix, after, delimiter))
+    start = _start(prefix, after, delimiter)
+    if start is None:
+        return
+    cursor.seek(start)
     while (record := cursor.next()) is not None:
         if within.stop is not None and record.key >= within.stop:
             return
@@ -45,13 +48,12 @@ def list_records(
         cursor.seek(behind)
 
 
-def _start(prefix: bytes, after: bytes, delimiter: bytes) -> bytes:
-    """Find the first key that may be listed behind `after`."""
-    if after < prefix:
+def _start(prefix: bytes, after: bytes, delimiter: bytes) -> bytes | None:
+    """Find the first key that may be listed behind `after`; None if there can be none."""
+    if not after or after < prefix:
         return prefix
     hidden = after.find(delimiter, len(prefix)) if delimiter and after.startswith(prefix) else -1
     if hidden >= 0:
         # `after` is a common prefix, or a key inside one that was shown already.
-        behind = after_prefix(after[: hidden + len(delimiter)])
-        return behind if behind is not None else after + b"\x00"
+        return after_prefix(after[: hidden + len(delimiter)])
     return after + b"\x00"
