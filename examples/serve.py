@@ -15,8 +15,8 @@ import demo
 import lake
 from rich.console import Console
 
-from lochan.committed.listing import CommonPrefix
 from lochan.errors import NotFound
+from lochan.kernel.records import Record
 
 
 class Pages(BaseHTTPRequestHandler):
@@ -41,9 +41,7 @@ class Pages(BaseHTTPRequestHandler):
     def _folder(self, branch: str, prefix: str) -> bytes:
         commit = self.shown.head(branch)
         items = self.shown.snapshots.list(commit.meta_range_id, prefix.encode(), delimiter=b"/")
-        names = [
-            (item.prefix if isinstance(item, CommonPrefix) else item.key).decode() for item in items
-        ]
+        names = [(item.key if isinstance(item, Record) else item.prefix).decode() for item in items]
         if not names:
             raise NotFound(f"nothing lies under {prefix!r} on {branch}")
         title = f"lochan://{lake.NAME}/{branch}/{prefix} at {commit.id[:12]}: {commit.message}"

@@ -33,7 +33,9 @@ def url(shown: str, folder: Path) -> Iterator[str]:
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout
         lines = iter(server.stdout.readline, "")
-        yield next(line for line in lines if line.startswith("http")).split()[0]
+        told = next((line for line in lines if line.startswith("http")), "")
+        assert told, f"it ended with {server.wait()}"
+        yield told.split()[0]
         server.terminate()
 
 
