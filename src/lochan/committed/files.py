@@ -3,10 +3,12 @@
 
 The object store is the truth. Where its objects are plain files of this machine they are mapped in
 place and no copies are made; otherwise the disk tier holds copies, each checked from end to end
-when it arrives. The memory tier keeps files open: mapped, with their index decoded.
+when it arrives, and again when a process first meets it: a power loss may have damaged it since.
+The memory tier keeps files open, with their index decoded.
 """
 
 import mmap
+import os
 from pathlib import Path
 
 from lochan.committed.disk import DiskTier
@@ -20,6 +22,9 @@ from lochan.objects.store import ObjectStore, SupportsLocalPath
 from lochan.sstable import StoredTable, TableFile, read_table
 
 _METARANGES_SHARE = 8  # one part in so many of the memory is for decoded metaranges
+# A mapped file holds a descriptor while it is open, and a process has few: small ones are read.
+_MAPPED_FROM = 1 << 20
+_CHECKED = 100_000  # names of copies that need no other check; more are not remembered
 
 
 class Files:
@@ -36,7 +41,8 @@ class Files:
     ) -> None:
         """Read and write files under `prefix`; mapped files count towards memory_bytes."""
         self._objects = objects
-        self._disk = disk
+        self._disk = None if isinstance(objects, SupportsLocalPath) else disk
+        self._checked: set[str] = set()  # copies in the disk tier that this process has checked
         self._prefix = prefix
         share = memory_bytes // _METARANGES_SHARE
         self._tables = MemoryTier[StoredTable](memory_bytes - share, _mapped_size, environment)
@@ -73,28 +79,44 @@ class Files:
         if isinstance(self._objects, SupportsLocalPath):
             return _map(self._objects.local_path(self._address(name)), name)
         if self._disk is None:
-            with self._objects.get(self._address(name)) as reading:
-                return read_table(reading.read(), name)
+            return self._read(name)
         kept = self._disk.find(name)
         if kept is not None:
             try:
-                return _map(kept, name)
+                return self._check(kept, name)
             except Corruption:  # the copy, not the truth: fetch it again
                 self._disk.drop(name)
-            except NotFound:  # evicted by another process since it was found
+            except NotFound:  # evicted by somebody else since it was found
                 pass
         return self._fetch(name, self._disk)
 
+    def _read(self, name: str) -> StoredTable:
+        with self._objects.get(self._address(name)) as reading:
+            return read_table(reading.read(), name)
+
     def _fetch(self, name: str, disk: DiskTier) -> StoredTable:
+        self._checked.discard(name)
         with self._objects.get(self._address(name)) as reading:
             path = disk.put(name, reading)
-        table = _map(path, name)
         try:
-            table.table.verify()
+            return self._check(path, name)
         except Corruption:
             disk.drop(name)
             raise
+        except NotFound:  # evicted by somebody else since it was put
+            return self._read(name)
+
+    def _check(self, path: Path, name: str) -> StoredTable:
+        """Open a copy, and read it from end to end where this process has not done so before."""
+        table = _map(path, name)
+        if name not in self._checked:
+            table.table.verify()
+            self._remember(name)
         return table
+
+    def _remember(self, name: str) -> None:
+        if len(self._checked) < _CHECKED:
+            self._checked.add(name)
 
     def _address(self, name: str) -> str:
         return metadata_address(name, self._prefix)
@@ -103,11 +125,11 @@ class Files:
 def _map(path: Path, name: str) -> StoredTable:
     try:
         with path.open("rb") as file:
+            if os.fstat(file.fileno()).st_size < _MAPPED_FROM:
+                return read_table(file.read(), name)
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except FileNotFoundError as error:
         raise NotFound(f"metadata file {name} does not exist", file=name) from error
-    except ValueError as error:  # an empty file cannot be mapped
-        raise Corruption("the file is empty", file=name) from error
     return read_table(memoryview(mapped), name)
 
 
