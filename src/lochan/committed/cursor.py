@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walk the records of a snapshot in key order; skip by key or by range.
 
-A cursor reads what it needs: one block after a seek, then more at a time as the walk goes on. The
-depth says how many levels of files there are: at 2 the rows of the metarange name ranges, at 3 they
+A cursor reads what it needs: one block after a seek, then more at a time as the walk goes on. A
+step that fails leaves it where it was, so that a repeat goes on as if nothing had been. The depth
+says how many levels of files there are: at 2 the rows of the metarange name ranges, at 3 they
 name metaranges, and so on. Snapshots written today have 2.
 """
 
@@ -32,13 +33,17 @@ class Cursor:
 
     def seek(self, key: bytes) -> None:
         """Stand before the first record whose key is not below `key`."""
-        self._leaves = leaves(self._files, self._id, key, self._depth)
-        self._enter(next(self._leaves, None))
-        if self.range is not None and key > self.range.min_key:
-            table = self._opened()
-            self._block = table.find_block(key)
-            self._load(1)
-            self._row = kernel.lower_bound(self._rows.keys, key)
+        ahead = leaves(self._files, self._id, key, self._depth)
+        found = next(ahead, None)
+        table, block, rows = None, 0, EMPTY
+        if found is not None and key > found.min_key:
+            table = self._files.range(found.id)
+            first = table.find_block(key)
+            block = min(first + 1, table.block_count)
+            rows = table.scan(first, block)
+        self._leaves = ahead
+        self._enter(found, table, block, rows)
+        self._row = kernel.lower_bound(rows.keys, key)
 
     def next(self) -> Record | None:
         """Give the record that comes next and move behind it; None at the end."""
@@ -51,7 +56,7 @@ class Cursor:
 
     def next_range(self) -> Range | None:
         """Skip what is left of the current range; give the one that begins here, or None."""
-        self._enter(next(self._leaves, None))
+        self._enter(self._following())
         return self.range
 
     def __iter__(self) -> Iterator[Record]:
@@ -59,11 +64,17 @@ class Cursor:
         while (record := self.next()) is not None:
             yield record
 
-    def _enter(self, found: Range | None) -> None:
+    def _enter(
+        self,
+        found: Range | None,
+        table: StoredTable | None = None,
+        block: int = 0,
+        rows: Records = EMPTY,
+    ) -> None:
         self.range = found
-        self._table: StoredTable | None = None
-        self._block = 0
-        self._rows: Records = EMPTY
+        self._table = table
+        self._block = block
+        self._rows = rows
         self._row = 0
         self._step = 1
 
@@ -80,8 +91,18 @@ class Cursor:
         if self._block < self._opened().block_count:
             self._load(self._step)
         else:
-            self._enter(next(self._leaves, None))
+            self._enter(self._following())
         return True
+
+    def _following(self) -> Range | None:
+        try:
+            return next(self._leaves, None)
+        except BaseException:
+            # A generator that has raised is over; asked again, it would tell of an end.
+            if self.range is not None:
+                behind = self.range.max_key + b"\x00"
+                self._leaves = leaves(self._files, self._id, behind, self._depth)
+            raise
 
     def _load(self, blocks: int) -> None:
         table = self._opened()
