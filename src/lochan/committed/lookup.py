@@ -15,7 +15,7 @@ def get(files: Files, metarange: Metarange, key: bytes) -> Record | None:
     number = metarange.find(key)
     if number == len(metarange):
         return None
-    found = files.range(metarange.range_id(number)).get(key)
+    found = files.range(metarange.range_ids[number]).get(key)
     return Record(key, *found) if found is not None else None
 
 
@@ -64,4 +64,4 @@ class _Look:
         self._keys = keys
 
     def __call__(self) -> Records:
-        return self._files.range(self._metarange.range_id(self._number)).get_many(self._keys)
+        return self._files.range(self._metarange.range_ids[self._number]).get_many(self._keys)

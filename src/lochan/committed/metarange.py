@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
 
-from lochan.committed.range import Range
+from lochan.committed.range import Range, named_range
 from lochan.errors import Corruption
 from lochan.kernel.records import EMPTY, Records
 from lochan.model.ids import MetaRangeId, RangeId
@@ -23,7 +23,7 @@ class Metarange:
         return len(self.records)
 
     def __getitem__(self, index: int) -> Range:
-        found = Range.of_row(self.records[index])
+        found = Range.of_row(self.records[index], self.id)
         before = self.max_keys[index - 1] if index else None
         if found.min_key > found.max_key or (before is not None and found.min_key <= before):
             raise Corruption(f"range {found.id} overlaps the one before it", file=self.id)
@@ -41,9 +41,10 @@ class Metarange:
         """The largest key of each range."""
         return list(self.records.keys)
 
-    def range_id(self, index: int) -> RangeId:
-        """Name a range without reading the rest of its row."""
-        return RangeId(self.records.identities[index].decode())
+    @cached_property
+    def range_ids(self) -> list[RangeId]:
+        """The id of each range; the rest of its row is not read."""
+        return [named_range(identity, self.id) for identity in self.records.identities]
 
     def find(self, key: bytes) -> int:
         """Number the only range that may hold `key`, or the first behind it; len(self) if none."""

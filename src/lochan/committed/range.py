@@ -3,9 +3,10 @@
 
 import msgspec
 
+from lochan.errors import Corruption
 from lochan.kernel.records import Record
 from lochan.model.codec import decode_range_data, encode_range_data
-from lochan.model.ids import RangeId
+from lochan.model.ids import RangeId, valid_range_id
 
 
 class Range(msgspec.Struct, frozen=True):
@@ -22,11 +23,15 @@ class Range(msgspec.Struct, frozen=True):
     count: int
 
     @classmethod
-    def of_row(cls, row: Record) -> "Range":
-        """Read a metarange row."""
-        data = decode_range_data(row.value)
+    def of_row(cls, row: Record, file: str) -> "Range":
+        """Read a row of the metarange `file`. Raises Corruption unless it describes a range."""
+        data = decode_range_data(row.value, file)
+        if data.max_key != row.key:
+            raise Corruption(
+                f"the row {row.key!r} says that it ends at {data.max_key!r}", file=file
+            )
         return cls(
-            RangeId(row.identity.decode()),
+            named_range(row.identity, file),
             data.min_key,
             data.max_key,
             data.estimated_size,
@@ -37,3 +42,11 @@ class Range(msgspec.Struct, frozen=True):
         """Give the row that names this range."""
         data = encode_range_data(self.min_key, self.max_key, self.raw_size, self.count)
         return Record(self.max_key, self.id.encode(), data)
+
+
+def named_range(identity: bytes, file: str) -> RangeId:
+    """Read which range a row names. An id becomes a path, so that nothing else may pass for one."""
+    try:
+        return valid_range_id(identity.decode())
+    except ValueError as error:
+        raise Corruption(f"a row names {identity!r}, which is no range", file=file) from error
