@@ -15,8 +15,8 @@ from lochan.committed.interval import EVERYTHING, Interval
 from lochan.committed.listing import Prefix, list_records
 from lochan.committed.merge import Merged, merge
 from lochan.committed.parallel import Crew
+from lochan.committed.verify import verify
 from lochan.environment import Environment
-from lochan.errors import Corruption
 from lochan.kernel.records import Column, Record, Records
 from lochan.model.ids import MetaRangeId
 
@@ -79,16 +79,7 @@ class Snapshots:
 
     def verify(self, id: MetaRangeId) -> int:  # noqa: A002
         """Read a whole snapshot and check every promise about it; count the records."""
-        total = 0
-        for found in self.files.metarange(id):
-            table = self.files.range_once(found.id)
-            count = table.verify()
-            if count != found.count:
-                raise Corruption(
-                    f"range {found.id} holds {count} records, its row says {found.count}", file=id
-                )
-            total += count
-        return total
+        return verify(self.files, self.files.metarange(id))
 
     def close(self) -> None:
         """Stop the threads. Idempotent."""
