@@ -22,7 +22,7 @@ help:
 	@echo 'check    style, types, import contracts, architecture'
 	@echo 'verify   the campaigns: crashes, corruption, fuzzing, large trees (long)'
 	@echo 'bench    the figures, each beside its yardstick'
-	@echo 'servers  get what some tests speak to: sst_dump, PostgreSQL, FUSE (root and apt-get needed)'
+	@echo 'servers  get what some tests speak to: sst_dump, PostgreSQL, FUSE (by apt-get, as root), Azurite (by npm)'
 	@echo 'fmt      format the sources'
 	@echo 'lock     pin the newest packages in requirements.lock'
 	@echo 'proto    write *_pb2.py from the .proto files'
