@@ -56,6 +56,21 @@ def test_every_connection_syncs_fully(store: SqliteStore) -> None:
     assert len(store._idle) == 1
 
 
+def test_a_file_that_lost_its_log_gets_one_again(path: Path) -> None:
+    SqliteStore(path, ENVIRONMENT).close()
+    assert pragma(path, "journal_mode = DELETE") == "delete"
+    SqliteStore(path, ENVIRONMENT).close()
+    assert pragma(path, "journal_mode") == "wal"
+
+
+def test_a_store_without_a_log_is_not_opened(path: Path) -> None:
+    # SQLite keeps quiet when it cannot switch; a database in memory never can.
+    connection = sqlite3.connect(":memory:")
+    with pytest.raises(Unavailable, match="journal mode memory"):
+        sqlite_file.make_ours(connection, path)
+    connection.close()
+
+
 @pytest.mark.parametrize(
     "statement", ["CREATE TABLE other (x)", "PRAGMA user_version = 7", "PRAGMA application_id = 7"]
 )

@@ -109,8 +109,8 @@ def make_ours(connection: sqlite3.Connection, path: Path) -> None:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         objects = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if (kind, version, objects) == (0, 0, 0):
+            _require_log(connection, path)
             _write_schema(connection)
-            sync_folder(path.absolute().parent)
         elif kind != APPLICATION_ID:
             message = f"{path} is another program's SQLite file; it was left as it is"
             raise Refused(message, code="not-our-file", path=str(path))
@@ -119,6 +119,11 @@ def make_ours(connection: sqlite3.Connection, path: Path) -> None:
                 f"{path} has format {version}, this Lochan knows {USER_VERSION}; upgrade Lochan"
             )
             raise Refused(message, code="newer-format", path=str(path), version=version)
+        else:
+            _require_log(connection, path)
+        sync_folder(path.absolute().parent)
+    except OSError as error:
+        raise Unavailable(f"{path} cannot be made durable: {error.strerror}") from error
     except sqlite3.Error as error:
         raise read_error(error, path) from error
 
@@ -145,8 +150,18 @@ def code_name(error: sqlite3.Error) -> str:
     return getattr(error, "sqlite_errorname", type(error).__name__)
 
 
+def _require_log(connection: sqlite3.Connection, path: Path) -> None:
+    """Switch to write-ahead logging, or make sure of it.
+
+    When the switch fails, SQLite raises nothing and goes on with the mode it had, in which the last
+    commit is lost with the power: the journal's removal is not synced.
+    """
+    mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+    if mode != "wal":
+        raise Unavailable(f"{path} cannot keep a write-ahead log (journal mode {mode}); try again")
+
+
 def _write_schema(connection: sqlite3.Connection) -> None:
-    connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("BEGIN IMMEDIATE")
     connection.execute(_SCHEMA)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
