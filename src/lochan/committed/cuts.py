@@ -14,6 +14,7 @@ Which cut ends a range follows from its metarange row, without opening it.
 from dataclasses import dataclass
 
 from lochan.committed.range import Range
+from lochan.errors import InvalidInput
 from lochan.kernel.chosen import kernel
 from lochan.kernel.records import Records
 
@@ -26,6 +27,10 @@ class Cuts:
 
     raggedness: int = 50_000  # records a range on average, as lakeFS
     cap_bytes: int = 64 << 20
+
+    def __post_init__(self) -> None:
+        if self.raggedness < 1 or self.cap_bytes < 1:
+            raise InvalidInput(f"raggedness and cap_bytes are at least 1, not {self}")
 
     def kind(self, max_key: bytes, raw_size: int) -> bytes:
         """Name the cut that ends a range; the file says it in its property `lochan.cut`."""
