@@ -124,6 +124,8 @@ class _Operations:
         self.failures: dict[str, list[int]] = {}
         self._open: dict[int, File] = {}
         self._handles = itertools.count(1)
+        self._modes: dict[File | Folder, int] = {}
+        self._times: dict[File | Folder, int] = {}
 
     def _node(self, path: str) -> File | Folder:
         node: File | Folder = self.root
@@ -158,8 +160,11 @@ class _Operations:
         with self.one_at_a_time:
             node = self._open[fh] if fh else self._node(path)
             if isinstance(node, Folder):
-                return {"st_mode": stat.S_IFDIR | 0o755, "st_nlink": 2}
-            return {"st_mode": stat.S_IFREG | 0o600, "st_nlink": 1, "st_size": len(node.current)}
+                mode = self._modes.get(node, 0o755)
+                return {"st_mode": stat.S_IFDIR | mode, "st_nlink": 2}
+            size, time = len(node.current), self._times.get(node, 0)
+            mode = stat.S_IFREG | 0o600
+            return {"st_mode": mode, "st_nlink": 1, "st_size": size, "st_mtime": time}
 
     def readdir(self, path: str, _fh: int) -> list[str]:
         with self.one_at_a_time:
@@ -234,7 +239,13 @@ class _Operations:
             folder.change([name], {})
         return 0
 
-    rmdir = unlink
+    def rmdir(self, path: str) -> int:
+        with self.one_at_a_time:
+            folder, name = self._place(path)
+            if folder.current[name].current:
+                raise OSError(errno.ENOTEMPTY, "")
+            folder.change([name], {})
+        return 0
 
     def link(self, target: str, source: str) -> int:
         with self.one_at_a_time:
@@ -256,10 +267,14 @@ class _Operations:
                 source.change([gone], {})
         return 0
 
-    def chmod(self, _path: str, _mode: int) -> int:
+    def chmod(self, path: str, mode: int) -> int:
+        with self.one_at_a_time:
+            self._modes[self._node(path)] = stat.S_IMODE(mode)
         return 0
 
-    def utimens(self, _path: str, _times: object = None) -> int:
+    def utimens(self, path: str, times: tuple[int, int] | None = None) -> int:
+        with self.one_at_a_time:
+            self._times[self._node(path)] = times[1] if times else 0
         return 0
 
 

@@ -5,6 +5,7 @@ import shutil
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
@@ -17,11 +18,13 @@ from lochan.errors import (
     InvalidInput,
     LochanError,
     NotFound,
+    PredicateFailed,
     Refused,
     Unavailable,
     UnknownOutcome,
 )
 from lochan.objects.drivers.local import LocalObjects, disk
+from lochan.objects.drivers.local import store as driver
 from lochan.objects.store import IF_ABSENT, IfMatch
 from lochan.testing.objects_puts import AWKWARD
 
@@ -276,6 +279,54 @@ def test_a_disk_that_takes_no_more_leaves_nothing_of_the_object(root: Path) -> N
 
     assert done.stdout.startswith("refused")
     assert files(root) == {".lochan/layout", "data/1/b"}
+
+
+class RenamesLate:
+    """The module `os`, whose first rename waits until another put has had its chance."""
+
+    def __init__(self, chance: Callable[[], object]) -> None:
+        self._chances = [chance]
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(os, name)
+
+    def rename(self, *arguments: object, **options: object) -> None:
+        if self._chances:
+            self._chances.pop()()
+        os.rename(*arguments, **options)  # type: ignore[arg-type]  # noqa: PTH104  needs dir_fd
+
+
+@pytest.mark.parametrize("others_turn", ["put", "delete"])
+def test_between_the_look_at_a_version_and_its_replacement_nobody_comes(
+    store: LocalObjects, root: Path, monkeypatch: pytest.MonkeyPatch, others_turn: str
+) -> None:
+    first = IfMatch(store.put("data/1/a", b"first").etag)
+    outcomes: list[object] = []
+
+    def others() -> None:
+        with LocalObjectsOpened(root) as other:
+            if others_turn == "delete":
+                outcomes.append(other.delete("data/1/a"))
+                return
+            try:
+                other.put("data/1/a", b"other", when=first)
+            except PredicateFailed as error:
+                outcomes.append(error)
+
+    thread = Thread(target=others)
+
+    def give_chance() -> None:
+        thread.start()
+        thread.join(timeout=0.3)  # a store without a lock lets it end here, and both succeed
+
+    monkeypatch.setattr(driver, "os", RenamesLate(give_chance))
+    store.put("data/1/a", b"own", when=first)
+    thread.join()
+    if others_turn == "put":
+        assert len(outcomes) == 1
+        assert store.get("data/1/a").read() == b"own"
+    else:
+        assert store.list("data/").entries == ()
 
 
 def test_a_layout_of_a_newer_lochan_is_refused(store: LocalObjects, root: Path) -> None:
