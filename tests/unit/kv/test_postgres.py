@@ -7,10 +7,12 @@ from urllib.parse import urlencode
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from lochan.environment import RealEnvironment
 from lochan.errors import InvalidInput, LochanError, Refused, Unavailable, UnknownOutcome
 from lochan.kv.drivers.postgres import PostgresStore
+from lochan.kv.drivers.postgres_schema import place_of
 from lochan.kv.open import open_store
 from lochan.testing.kv_given import in_threads
 from servers.lossy_proxy import lossy_proxy
@@ -143,6 +145,14 @@ def test_an_address_that_cannot_be_meant_is_refused_without_repeating_it(query: 
     with pytest.raises(InvalidInput) as caught:
         PostgresStore.open(f"postgres://me:secret@127.0.0.1/db?{query}", ENVIRONMENT)
     assert "secret" not in str(caught.value)
+
+
+def test_parameters_that_are_not_ours_reach_libpq_unchanged() -> None:
+    place = place_of("postgres://me:p%40ss@h1:1,h2:2/db?table=t&options=-c%20work_mem%3D8MB%2B")
+    given = conninfo_to_dict(place.conninfo)
+    assert (given["host"], given["port"], given["password"]) == ("h1,h2", "1,2", "p@ss")
+    assert given["options"] == "-c work_mem=8MB+"
+    assert (place.schema, place.table, place.connections) == ("lochan", "t", 16)
 
 
 def test_no_server_is_unavailable_and_the_password_stays_hidden() -> None:

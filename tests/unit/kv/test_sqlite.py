@@ -113,6 +113,12 @@ def test_a_damaged_file_is_called_damaged(path: Path) -> None:
     store.close()
 
 
+def test_a_file_that_was_taken_away_is_unavailable(store: SqliteStore, path: Path) -> None:
+    path.unlink()
+    with pytest.raises(Unavailable, match="cannot be used now"):
+        store.get(b"p", b"k")
+
+
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"no folder .*nowhere"):
         SqliteStore(tmp_path / "nowhere" / "kv.db", ENVIRONMENT)

@@ -8,7 +8,7 @@ database by schema or table name; all names are quoted, so any will do.
 """
 
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 import psycopg
 from psycopg import sql
@@ -61,7 +61,9 @@ def place_of(url: str) -> Place:
     given = parse_qsl(parts.query, keep_blank_values=True)
     ours = {key: value for key, value in given if key in _OUR_PARAMETERS}
     rest = [(key, value) for key, value in given if key not in _OUR_PARAMETERS]
-    conninfo = urlunsplit(parts._replace(scheme="postgresql", query=urlencode(rest)))
+    conninfo = urlunsplit(
+        parts._replace(scheme="postgresql", query=urlencode(rest, quote_via=quote))
+    )
     try:
         conninfo_to_dict(conninfo)
     except psycopg.Error:

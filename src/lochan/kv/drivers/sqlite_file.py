@@ -81,13 +81,16 @@ def sync_folder(folder: Path) -> None:
 
 def connect(path: Path) -> sqlite3.Connection:
     """Open one connection to a file that exists; any thread may use it, one at a time."""
-    connection = sqlite3.connect(
-        f"file:{quote(str(path.absolute()))}?mode=rw",
-        uri=True,
-        timeout=BUSY_S,
-        isolation_level=None,  # we say BEGIN and COMMIT ourselves
-        check_same_thread=False,
-    )
+    try:
+        connection = sqlite3.connect(
+            f"file:{quote(str(path.absolute()))}?mode=rw",
+            uri=True,
+            timeout=BUSY_S,
+            isolation_level=None,  # we say BEGIN and COMMIT ourselves
+            check_same_thread=False,
+        )
+    except sqlite3.Error as error:
+        raise read_error(error, path) from error
     try:
         connection.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")
         # On macOS an fsync leaves data in the disk's cache unless asked twice; elsewhere no effect.
