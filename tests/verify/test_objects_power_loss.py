@@ -120,22 +120,15 @@ def test_power_loss_takes_nothing_that_was_acknowledged_and_tears_nothing(
 ) -> None:
     crashes, acknowledged, complaints = campaign(forgetful_fs, tmp_path, RUNS)
 
-    print(
-        f"\nlocal objects: {crashes} losses of power, {acknowledged} acknowledged, {len(complaints)} wrong"
-    )
+    print(f"\nlocal objects: {told(crashes, acknowledged, complaints)}")
     assert complaints == []
 
 
-@pytest.mark.parametrize(
-    "without",
-    objects_workload.SYNCS,
-)
+@pytest.mark.parametrize("without", objects_workload.SYNCS)
 def test_the_same_campaign_finds_what_a_missing_sync_loses(
     forgetful_fs: ForgetfulFs, tmp_path: Path, without: str
 ) -> None:
     crashes, acknowledged, complaints = campaign(forgetful_fs, tmp_path, 2, without)
 
-    print(
-        f"\nno sync of {without}: {crashes} losses, {acknowledged} acknowledged, {len(complaints)} wrong"
-    )
+    print(f"\nno sync of {without}: {told(crashes, acknowledged, complaints)}")
     assert complaints

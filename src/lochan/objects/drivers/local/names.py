@@ -118,7 +118,7 @@ class Names:
             return None if is_cut else b""
         if len(name) < _CUT and not is_cut and self._plain.match(name):
             return name.encode()
-        if not name.isascii():
+        if not name or not name.isascii():
             return None
         text = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), name).encode("latin-1")
         written, first = "", True
