@@ -102,6 +102,7 @@ def test_a_suffix_with_capital_letters_survives_where_they_count() -> None:
 @example("a" * 180 + "~m")
 @example("~n~m")
 @example("~s")
+@example("~2f")  # a slash, which no segment holds
 @example("~m")
 @example(".hidden")
 def test_a_name_that_we_would_not_give_stands_for_nothing(names: Names, name: str) -> None:

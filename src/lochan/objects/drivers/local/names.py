@@ -128,4 +128,5 @@ class Names:
             written += "~2e" if byte == ord(".") and first else self._escapes[byte]
             first = False
         is_long = len(written) >= _CUT
-        return text if written == name and is_long == is_cut else None
+        is_ours = written == name and is_long == is_cut and b"/" not in text
+        return text if is_ours else None
