@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Apply and merge equal a dictionary; files are named and cut by the records alone (D1-D4)."""
 
+import os
+from importlib import import_module
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lochan.committed import Cuts, Snapshots
 from lochan.errors import InvalidInput
+from lochan.kernel.chosen import kernel
 from lochan.kernel.records import Records
 from lochan.model.ids import MetaRangeId
 from support import tree_model
@@ -24,6 +28,11 @@ from support.trees import (
 )
 
 STRATEGIES = ["", "dest-wins", "source-wins"]
+
+
+def test_the_kernel_that_was_asked_for_is_the_one_that_runs() -> None:
+    asked = os.environ.get("LOCHAN_KERNEL")
+    assert asked is None or kernel is import_module(f"lochan.kernel.{asked}")
 
 
 def check(snapshots: Snapshots, found: MetaRangeId, rows: Rows) -> None:

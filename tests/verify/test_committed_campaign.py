@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The properties of the committed tree with many more examples, on both kernels."""
+
+import pytest
+
+from support.tree_runs import run_tree_tests
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(("kernel", "scale"), [("native", 60), ("twin", 4)])
+def test_the_tree_stands_after_many_more_examples(kernel: str, scale: float) -> None:
+    print(run_tree_tests(kernel, scale))
