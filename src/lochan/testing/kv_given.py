@@ -26,9 +26,11 @@ def opened(url: str) -> Iterator[Store]:
 def in_threads(count: int, work: Callable[[int], None]) -> None:
     """Run work(0) to work(count - 1) at the same time, and raise what the first of them raised."""
     errors: list[BaseException] = []
+    start = threading.Barrier(count)
 
     def guarded(number: int) -> None:
         try:
+            start.wait()
             work(number)
         except BaseException as error:  # noqa: BLE001 - raised again below, in the caller's thread
             errors.append(error)
