@@ -5,4 +5,4 @@ from support.tree_runs import run_tree_tests
 
 
 def test_the_tree_stands_on_the_twin() -> None:
-    print(run_tree_tests("twin", scale=0.05))
+    print(run_tree_tests("twin", scale=0.1))

@@ -104,4 +104,4 @@ class Trees(RuleBasedStateMachine):
 
 
 TestTrees = Trees.TestCase
-TestTrees.settings = examples(30)
+TestTrees.settings = examples(15)

@@ -33,7 +33,7 @@ def value(row: tuple[bytes, bytes] | None) -> ValueRecord | None:
     return ValueRecord(identity=row[0], data=row[1]) if row else None
 
 
-@examples(80)
+@examples(30)
 @given(trees, changes, intervals, cuts)
 def test_diff_equals_a_dictionary(base: Rows, some: Rows, within: Interval, rule: Cuts) -> None:
     other = applied(base, some)
@@ -49,7 +49,7 @@ def test_diff_equals_a_dictionary(base: Rows, some: Rows, within: Interval, rule
         assert all_changes(snapshots, left, right, within) == inside
 
 
-@examples(40)
+@examples(15)
 @given(trees, trees, cuts)
 def test_diff_of_unrelated_snapshots_reads_backwards_too(
     left: Rows, right: Rows, rule: Cuts
@@ -61,7 +61,7 @@ def test_diff_of_unrelated_snapshots_reads_backwards_too(
             assert [(change.kind, change.key) for change in found] == differing(*rows)
 
 
-@examples(60)
+@examples(25)
 @given(trees, changes, intervals, cuts)
 def test_diff_opens_the_ranges_that_differ_and_no_others(
     base: Rows, some: Rows, within: Interval, rule: Cuts
@@ -79,7 +79,7 @@ def test_diff_opens_the_ranges_that_differ_and_no_others(
         assert set(watched.read) == ({left, right} | (lefts ^ rights)) - {""}
 
 
-@examples(60)
+@examples(25)
 @given(trees, st.lists(keys, max_size=30), cuts)
 def test_look_ups_equal_a_dictionary(rows: Rows, asked: list[bytes], rule: Cuts) -> None:
     with open_snapshots(cuts=rule) as snapshots:
@@ -93,7 +93,7 @@ def test_look_ups_equal_a_dictionary(rows: Rows, asked: list[bytes], rule: Cuts)
             assert snapshots.get(found, record.key) == (record if record.identity else None)
 
 
-@examples(80)
+@examples(30)
 @given(trees, st.lists(keys, max_size=5), cuts)
 def test_a_cursor_stands_where_it_was_sent(rows: Rows, places: list[bytes], rule: Cuts) -> None:
     records = [Record(key, *rows[key]) for key in sorted(rows)]
@@ -106,7 +106,7 @@ def test_a_cursor_stands_where_it_was_sent(rows: Rows, places: list[bytes], rule
             assert list(cursor) == [record for record in records if record.key >= place]
 
 
-@examples(60)
+@examples(25)
 @given(trees, keys, st.integers(0, 6), cuts)
 def test_a_cursor_skips_to_the_next_range(rows: Rows, place: bytes, taken: int, rule: Cuts) -> None:
     parts = cut(rows, rule)
@@ -128,7 +128,7 @@ def shown(item: Record | Prefix) -> bytes:
     return item.prefix if isinstance(item, Prefix) else item.key
 
 
-@examples(80)
+@examples(30)
 @given(trees, prefixes, delimiters, keys, cuts)
 def test_a_listing_equals_a_dictionary(
     rows: Rows, prefix: bytes, delimiter: bytes, after: bytes, rule: Cuts
@@ -152,7 +152,7 @@ def item_ends(item: bytes, prefix: bytes, delimiter: bytes) -> bool:
     return item.find(delimiter, len(prefix)) == len(item) - len(delimiter) >= len(prefix)
 
 
-@examples(30)
+@examples(12)
 @given(trees, cuts)
 def test_a_listing_opens_no_range_that_it_hides(rows: Rows, rule: Cuts) -> None:
     hidden = {b"m/%03d" % number: (b"1", b"v" * 30) for number in range(60)}

@@ -50,14 +50,14 @@ def check(snapshots: Snapshots, found: MetaRangeId, rows: Rows) -> None:
     assert snapshots.verify(found) == len(rows)
 
 
-@examples(60)
+@examples(25)
 @given(trees, cuts)
 def test_a_snapshot_is_cut_and_named_by_its_records_alone(rows: Rows, rule: Cuts) -> None:
     with open_snapshots(cuts=rule) as snapshots:
         check(snapshots, build(snapshots, rows), rows)
 
 
-@examples(100)
+@examples(40)
 @given(trees, changes, places, cuts)
 def test_apply_equals_a_dictionary(base: Rows, some: Rows, stops: list[int], rule: Cuts) -> None:
     with open_snapshots(cuts=rule) as snapshots:
@@ -68,7 +68,7 @@ def test_apply_equals_a_dictionary(base: Rows, some: Rows, stops: list[int], rul
         assert result.ranges_reused + result.ranges_written == len(range_ids(snapshots, result.id))
 
 
-@examples(60)
+@examples(25)
 @given(st.lists(st.tuples(changes, places), max_size=5), cuts)
 def test_the_way_to_the_same_records_does_not_matter(
     steps: list[tuple[Rows, list[int]]], rule: Cuts
@@ -81,7 +81,7 @@ def test_the_way_to_the_same_records_does_not_matter(
         assert found == build(snapshots, rows)
 
 
-@examples(60)
+@examples(25)
 @given(trees, st.sets(keys, max_size=20), cuts)
 def test_changes_that_say_what_is_there_already_change_nothing(
     rows: Rows, some: set[bytes], rule: Cuts
@@ -93,7 +93,7 @@ def test_changes_that_say_what_is_there_already_change_nothing(
         assert (result.id, result.changed, result.ranges_written) == (found, 0, 0)
 
 
-@examples(60)
+@examples(25)
 @given(trees, changes, cuts)
 def test_apply_opens_and_writes_what_the_changes_touch_and_nothing_else(
     base: Rows, some: Rows, rule: Cuts
@@ -114,7 +114,7 @@ def test_apply_opens_and_writes_what_the_changes_touch_and_nothing_else(
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@examples(60)
+@examples(25)
 @given(trees, changes, changes, cuts)
 def test_merge_equals_a_dictionary(
     strategy: str, base: Rows, ours: Rows, theirs: Rows, rule: Cuts
@@ -138,7 +138,7 @@ def test_merge_equals_a_dictionary(
         assert result.ranges_reused + result.ranges_written == len(range_ids(snapshots, result.id))
 
 
-@examples(40)
+@examples(15)
 @given(trees, changes, changes)
 def test_merge_describes_each_conflict_from_three_sides(
     base: Rows, ours: Rows, theirs: Rows
@@ -153,7 +153,7 @@ def test_merge_describes_each_conflict_from_three_sides(
                 assert ((value.identity, value.data) if value else None) == held
 
 
-@examples(60)
+@examples(25)
 @given(trees, changes, changes, cuts)
 def test_merge_does_not_open_what_all_sides_share(
     base: Rows, ours: Rows, theirs: Rows, rule: Cuts
@@ -172,7 +172,7 @@ def test_merge_does_not_open_what_all_sides_share(
         assert not shared & read
 
 
-@examples(40)
+@examples(15)
 @given(trees, changes, changes)
 def test_a_merge_without_a_common_change_is_the_same_both_ways(
     base: Rows, ours: Rows, theirs: Rows
@@ -185,7 +185,7 @@ def test_a_merge_without_a_common_change_is_the_same_both_ways(
         assert forth.id == back.id == build(snapshots, applied(dest, apart))
 
 
-@examples(60)
+@examples(25)
 @given(st.lists(st.tuples(keys, st.sampled_from([b"", b"1", b"2"])), max_size=12), trees)
 def test_changes_out_of_order_are_refused_not_lost(
     listed: list[tuple[bytes, bytes]], base: Rows

@@ -28,7 +28,7 @@ def deepened(snapshots: Snapshots, flat: MetaRangeId, width: int) -> MetaRangeId
     return put_metarange(snapshots.files, [as_range(snapshots.files, each) for each in inner])
 
 
-@examples(40)
+@examples(15)
 @given(trees.filter(bool), st.integers(1, 4), st.lists(keys, max_size=5))
 def test_a_deeper_tree_reads_like_the_flat_one(rows: Rows, width: int, places: list[bytes]) -> None:
     with open_snapshots() as snapshots:

@@ -20,6 +20,8 @@ from support.trees import build, memory_objects, numbered, open_snapshots, range
 ROWS = numbered(20)
 CHANGE = to_records({b"k003": (b"2", b"")})
 WHOLE = Cuts(raggedness=1 << 40, cap_bytes=1 << 20)  # one range
+with open_snapshots(cuts=WHOLE) as _snapshots:
+    OTHER = build(_snapshots, {b"k003": (b"2", b"")})
 
 Read = Callable[[Snapshots, MetaRangeId], object]
 READS: dict[str, Read] = {
@@ -29,9 +31,7 @@ READS: dict[str, Read] = {
     "diff": lambda snapshots, found: list(snapshots.diff(EMPTY_TREE, found)),
     "cursor": lambda snapshots, found: list(snapshots.cursor(found)),
     "apply": lambda snapshots, found: snapshots.apply(found, [CHANGE]),
-    "merge": lambda snapshots, found: snapshots.merge(
-        EMPTY_TREE, build(snapshots, {b"k003": (b"2", b"")}), found
-    ),
+    "merge": lambda snapshots, found: snapshots.merge(EMPTY_TREE, OTHER, found),
 }
 
 
@@ -40,6 +40,7 @@ def stored() -> tuple[ObjectStore, MetaRangeId, dict[str, str]]:
     objects = memory_objects()
     with open_snapshots(objects, WHOLE) as snapshots:
         found = build(snapshots, ROWS)
+        assert snapshots.apply(EMPTY_TREE, [CHANGE]).id == OTHER
         (only,) = range_ids(snapshots, found)
     return objects, found, {"range": only, "metarange": found}
 
