@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commits at the default cuts: what a change of one key costs among many."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+
+from lochan.committed import Cuts, Snapshots
+from lochan.errors import InvalidInput
+from lochan.kernel.records import EMPTY, Records
+from lochan.model.ids import EMPTY_TREE
+from support.generated_rows import generated, in_pieces
+from support.one_key import EXPECTED, costs
+from support.trees import Watched, build, content, memory_objects, numbered, open_snapshots
+
+RECORDS = 300_000
+
+
+@pytest.fixture(scope="module")
+def watched() -> Watched:
+    return Watched(memory_objects())
+
+
+@pytest.fixture(scope="module")
+def snapshots(watched: Watched) -> Iterator[Snapshots]:
+    with open_snapshots(watched.objects, Cuts(), memory_bytes=8 << 20) as opened:
+        yield opened
+
+
+def test_a_commit_of_one_key_rewrites_one_range_and_the_metarange(
+    watched: Watched, snapshots: Snapshots
+) -> None:
+    base = snapshots.apply(EMPTY_TREE, in_pieces(RECORDS))
+    ranges = list(snapshots.files.metarange(base.id))
+    assert base.changed == sum(found.count for found in ranges) == RECORDS
+    assert len(ranges) == base.ranges_written > 3
+    assert all(left.max_key < right.min_key for left, right in pairwise(ranges))
+    assert costs(watched, snapshots, base.id) == EXPECTED
+
+
+def test_the_pieces_of_the_changes_do_not_matter(snapshots: Snapshots) -> None:
+    at_once = snapshots.apply(EMPTY_TREE, [generated(0, RECORDS)])
+    half = snapshots.apply(EMPTY_TREE, in_pieces(RECORDS // 2, 70_000))
+    rest = snapshots.apply(half.id, [generated(RECORDS // 2, RECORDS)])
+    assert rest.id == at_once.id
+    assert rest.ranges_reused > 0
+
+
+def test_changes_that_are_not_sorted_across_chunks_are_refused() -> None:
+    with open_snapshots() as small:
+        base = build(small, numbered(20))
+        for keys in ([b"k005", b"k004"], [b"k005", b"k005"], [b"z2", b"z1"]):
+            chunks = [Records.of([(key, b"2", b"")]) for key in keys]
+            with pytest.raises(InvalidInput, match="sort the changes first"):
+                small.apply(base, chunks)
+
+
+def test_no_changes_give_the_same_snapshot() -> None:
+    with open_snapshots() as small:
+        base = build(small, numbered(20))
+        for nothing in ([], [EMPTY], [EMPTY, EMPTY]):
+            assert small.apply(base, nothing).id == base
+            assert small.apply(EMPTY_TREE, nothing).id == EMPTY_TREE
+
+
+def test_removing_everything_gives_the_empty_snapshot_without_a_file() -> None:
+    watched = Watched(memory_objects())
+    with open_snapshots(watched.objects) as small:
+        base = build(small, numbered(20))
+        watched.forget()
+        result = small.apply(base, [Records.of((key, b"", b"") for key in numbered(20))])
+        assert (result.id, result.changed) == (EMPTY_TREE, 20)
+        assert (result.ranges_reused, result.ranges_written, watched.written) == (0, 0, [])
+        assert content(small, result.id) == {}
