@@ -39,8 +39,9 @@ FOUND = 'ETag: "e"\r\nLast-Modified: Mon, 16 Nov 2026 08:00:00 GMT\r\n'
 
 
 @contextmanager
-def serving(reply: bytes | None, *, hang: bool = False) -> Iterator[str]:
-    """Answer every connection with these bytes, cut it without a word, or keep silent."""
+def serving(reply: bytes | None, *more: bytes | None, hang: bool = False) -> Iterator[str]:
+    """Answer connections with these bytes in turn, the last for ever; None cuts without a word."""
+    replies = [reply, *more]
     listener = socket.create_server(("127.0.0.1", 0))
     held: list[socket.socket] = []
 
@@ -52,8 +53,8 @@ def serving(reply: bytes | None, *, hang: bool = False) -> Iterator[str]:
                 return
             held.append(connection)
             connection.recv(65536)
-            if reply is not None:
-                connection.sendall(reply)
+            if (next_one := replies.pop(0) if len(replies) > 1 else replies[0]) is not None:
+                connection.sendall(next_one)
             if not hang:
                 connection.shutdown(socket.SHUT_RDWR)
 
@@ -166,6 +167,23 @@ def test_a_silent_store_is_given_up_in_bounded_time(
 
     assert type(caught.value) is raised
     assert ENVIRONMENT.monotonic() - begun < 5
+
+
+@pytest.mark.parametrize("call", [create, replace, complete])
+def test_a_write_whose_answer_was_lost_is_not_repeated_to_meet_its_own_effect(
+    call: Callable[[ObjectStore], object],
+) -> None:
+    applied = coded(
+        412, "PreconditionFailed"
+    )  # what a repeat would hear after the first was applied
+    with serving(None, applied) as endpoint, pytest.raises(UnknownOutcome):
+        call(connected(endpoint, retries=3))
+
+
+def test_a_read_is_repeated_until_it_is_answered() -> None:
+    found = answer(200, b"body", FOUND)
+    with serving(None, coded(503, "SlowDown"), found) as endpoint:
+        assert get(connected(endpoint, retries=3, timeout_s=10)) == b"body"
 
 
 def test_azure_says_conflict_where_others_say_precondition() -> None:
