@@ -6,8 +6,8 @@ The third store beside kv and sstable. A store is opened on a storage namespace
 promises that a put is whole or nothing, that an acknowledged put is durable and seen by every later
 read, and that a conditional put has one winner. It does not know what the bytes mean.
 
-Reading order: store (the contract), namespace and address (names), body (what goes in), joined
-(multipart on any store), paging and walk (one page, all pages), faulty (the wrapper that breaks
-things for tests), foreign (other people's buckets), open; then drivers/. Formats:
-docs/formats/object-layout.md.
+Reading order: store (the contract), namespace and address (names), body (what goes in),
+preconditions and paging (rules that drivers share), joined (multipart on any store), walk (all
+pages of a listing), faulty (the wrapper that breaks things for tests), open; then drivers/.
+Formats: docs/formats/object-layout.md.
 """
