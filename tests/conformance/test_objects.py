@@ -46,6 +46,8 @@ class TestS3Objects(SharedObjectStoreConformance):
     keeps_any_address = False
     # It removes empty folders a little later.
     forgets_prefixes = False
+    # It lets each loser wait for about a second.
+    competitors = 3
     part_bytes = 5 << 20
 
     @pytest.fixture

@@ -81,6 +81,8 @@ class Given:
     keeps_any_address: ClassVar[bool] = True
     # False for stores that go on showing the prefix of objects that are gone.
     forgets_prefixes: ClassVar[bool] = True
+    # How many threads compete for an address.
+    competitors: ClassVar[int] = 8
     # The smallest part of an upload but for the last one; S3 says 5 MiB.
     part_bytes: ClassVar[int] = 1000
 

@@ -176,7 +176,7 @@ class ConditionalConformance(Given):
                     return False
                 return True
 
-            won = in_threads(8, create)
+            won = in_threads(self.competitors, create)
             assert won.count(True) == 1
             assert store.get(address).read() == b"%d" % won.index(True)
 
