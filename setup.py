@@ -33,7 +33,6 @@ compiled = cythonize(
         "wraparound": False,
         "cdivision": True,
         "initializedcheck": False,
-        "freethreading_compatible": True,
     },
 )
 for module in compiled:

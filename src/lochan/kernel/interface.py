@@ -11,6 +11,7 @@ docs/formats/sstable.md, docs/formats/ids.md.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from lochan.kernel.records import Column, Records
@@ -18,7 +19,11 @@ from lochan.kernel.records import Column, Records
 # A hostile block may declare any size: what is larger than the largest legal row is refused before
 # anything is allocated. 640 << 16 is the largest identity or value (docs/formats/sstable.md).
 MAX_COMPONENT = 640 << 16
-MAX_BLOCK = 2 * MAX_COMPONENT + (1 << 16)
+MAX_KEY = 1 << 16
+MAX_BLOCK = 2 * MAX_COMPONENT + 2 * MAX_KEY
+# A few bytes of a file can stand for a long key, again and again. A range ends at 64 MiB of raw
+# size, a row later: whatever gives much more in one scan is no file of ours.
+MAX_SCAN = 512 << 20
 
 
 class EncodedBlocks(NamedTuple):
@@ -108,6 +113,12 @@ class Kernel(Protocol):
 
     def encode(self, records: Records) -> EncodedBlocks:
         """Write data and index blocks. Raises InvalidInput unless keys strictly increase."""
+
+    def map_file(self, path: Path) -> memoryview:
+        """Show a file's bytes without reading them. Raises OSError.
+
+        The file must not shrink while it is mapped: it is immutable, and only ever unlinked.
+        """
 
     def decode_block(
         self, file: bytes | memoryview, offset: int, length: int, name: str

@@ -84,7 +84,12 @@ def _encode_and_name(
     if executor is None:
         return kernel.encode(records), kernel.file_id(records)
     naming = executor.submit(kernel.file_id, records)
-    encoded = kernel.encode(records)
+    try:
+        encoded = kernel.encode(records)
+    except BaseException:
+        if not naming.cancel():
+            naming.exception()  # nothing of ours goes on after we have failed
+        raise
     # A pool whose threads all run this function never gets to the second half: take it back.
     if naming.cancel():
         return encoded, kernel.file_id(records)

@@ -12,6 +12,7 @@ from lochan.kernel.native.blocks import decode_block
 from lochan.kernel.native.checksum import crc32c
 from lochan.kernel.native.encoding import encode
 from lochan.kernel.native.ids import cut_points, file_id, fnv1a64
+from lochan.kernel.native.mapping import map_file
 from lochan.kernel.native.rows import concat, inverse, lower_bound, sort_order, take
 from lochan.kernel.native.snappy import compress, decompress
 from lochan.kernel.native.table import open_table
@@ -29,6 +30,7 @@ __all__ = [
     "fnv1a64",
     "inverse",
     "lower_bound",
+    "map_file",
     "merge",
     "open_table",
     "overlay",

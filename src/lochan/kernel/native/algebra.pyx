@@ -19,16 +19,20 @@ from lochan.errors import InvalidInput
 from lochan.kernel.interface import DiffRows, MergedRows
 
 
-cdef inline int compare_keys(const View* a, Py_ssize_t i, const View* b, Py_ssize_t j) noexcept nogil:
+cdef inline int compare_keys(const View* a, Py_ssize_t i, const View* b,
+                             Py_ssize_t j) noexcept nogil:
     return compare(at(a, i), length(a, i), at(b, j), length(b, j))
 
 
-cdef inline bint same_identity(const RowsView* a, Py_ssize_t i, const RowsView* b, Py_ssize_t j) noexcept nogil:
+cdef inline bint same_identity(const RowsView* a, Py_ssize_t i, const RowsView* b,
+                               Py_ssize_t j) noexcept nogil:
     cdef Py_ssize_t n = length(&a.identities, i)
-    return n == length(&b.identities, j) and memcmp(at(&a.identities, i), at(&b.identities, j), n) == 0
+    return n == length(&b.identities, j) and memcmp(at(&a.identities, i), at(&b.identities, j),
+                                                    n) == 0
 
 
-cdef Py_ssize_t gallop(const View* keys, Py_ssize_t low, const uint8_t* key, Py_ssize_t size) noexcept nogil:
+cdef Py_ssize_t gallop(const View* keys, Py_ssize_t low, const uint8_t* key,
+                       Py_ssize_t size) noexcept nogil:
     """Number the first row, from `low` on, whose key is not below the given one."""
     cdef Py_ssize_t high = low, stride = 1, middle
     while high < keys.count and compare(at(keys, high), length(keys, high), key, size) < 0:
@@ -167,7 +171,8 @@ cdef struct Run:
     Py_ssize_t stop
 
 
-cdef inline int choose(RowsBuilder* out, Run* run, const RowsView* side, Py_ssize_t row) noexcept nogil:
+cdef inline int choose(RowsBuilder* out, Run* run, const RowsView* side,
+                       Py_ssize_t row) noexcept nogil:
     cdef int failed = 0
     if row < 0:
         return 0
@@ -182,7 +187,8 @@ cdef inline int choose(RowsBuilder* out, Run* run, const RowsView* side, Py_ssiz
     return failed
 
 
-cdef inline bint alike(const RowsView* a, Py_ssize_t i, const RowsView* b, Py_ssize_t j) noexcept nogil:
+cdef inline bint alike(const RowsView* a, Py_ssize_t i, const RowsView* b,
+                       Py_ssize_t j) noexcept nogil:
     """Say whether two sides hold the same: both absent, or present with one identity."""
     if i < 0 or j < 0:
         return i < 0 and j < 0
@@ -232,7 +238,8 @@ cdef Py_ssize_t merge_rows(const RowsView* base, const RowsView* dest, const Row
             for k in range(3):
                 conflicts[k][n] = here[k]
             n += 1
-            failed = choose(out, &run, source if source_wins else dest, here[2] if source_wins else here[1])
+            failed = choose(out, &run, source if source_wins else dest,
+                            here[2] if source_wins else here[1])
         if failed:
             return -1
     if run.side != NULL and append_rows(out, run.side, run.start, run.stop):
@@ -266,7 +273,8 @@ def merge(object base, object dest, object source, str strategy):
                 release(conflicts[k], most * sizeof(int64_t))
             raise MemoryError
         return MergedRows(
-            finish_rows(&out), *[wrap_int64(conflicts[k], n, most * sizeof(int64_t)) for k in range(3)]
+            finish_rows(&out), *[wrap_int64(conflicts[k], n,
+                                            most * sizeof(int64_t)) for k in range(3)]
         )
     finally:
         drop_rows(&out)

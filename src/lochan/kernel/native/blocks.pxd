@@ -17,6 +17,7 @@ cdef enum Fault:
     BAD_RECORD
     BAD_HANDLE
     EMPTY_BLOCK
+    TOO_LARGE
     NO_MEMORY
 
 # A block's bytes after expansion: rows, then the restart points. `owned` holds them when they were
@@ -28,8 +29,8 @@ cdef struct Content:
     uint8_t* owned
     Py_ssize_t capacity
 
-# A walk over rows. `key` is the whole internal key; it grows as needed. A walk from the block's start
-# also checks the restart points: `restart` counts those met, or is -1 for a walk from elsewhere.
+# A walk over rows. `key` is the whole internal key; it grows as needed. A walk from the start of a
+# block also checks the restart points: `restart` counts those met, or is -1 for one from elsewhere.
 cdef struct Walk:
     const Content* content
     Py_ssize_t restart
@@ -49,7 +50,7 @@ cdef void start_walk(Walk* walk, const Content* content, Py_ssize_t offset) noex
 cdef Fault step(Walk* walk) noexcept nogil
 cdef Fault finish_walk(const Walk* walk) noexcept nogil
 cdef void drop_walk(Walk* walk) noexcept nogil
-cdef Py_ssize_t LARGEST
+cdef Py_ssize_t LARGEST, LONGEST_COMPONENT, LONGEST_KEY
 
 cdef object corruption(Fault fault, object name, uint64_t offset)
 

@@ -14,9 +14,11 @@ from lochan.kernel.native.checksum cimport crc, masked
 from lochan.kernel.native.snappy cimport declared_size, expand
 
 from lochan.errors import Corruption
-from lochan.kernel.interface import MAX_BLOCK
+from lochan.kernel.interface import MAX_BLOCK, MAX_COMPONENT, MAX_KEY
 
 LARGEST = MAX_BLOCK
+LONGEST_COMPONENT = MAX_COMPONENT
+LONGEST_KEY = MAX_KEY
 
 REASONS = {
     OUT_OF_BOUNDS: "a block handle points outside the file",
@@ -24,13 +26,14 @@ REASONS = {
     BAD_COMPRESSION: "the block does not expand, or is compressed in an unknown way",
     BAD_RESTARTS: "the block's restart points are wrong",
     BAD_ROW: "a row of the block is cut short or too long",
-    BAD_KEY: "a key is shorter than its trailer",
+    BAD_KEY: "a key is shorter than its trailer, or longer than any key",
     BAD_KIND: "a row is not a plain value (deletions and merges have no place here)",
     BAD_ORDER: "keys are not strictly increasing",
     BAD_SEPARATOR: "a key lies outside the bounds that the index gives its block",
     BAD_RECORD: "a value record's lengths do not fit its bytes",
     BAD_HANDLE: "an index row does not hold a block handle, or blocks overlap or are out of order",
     EMPTY_BLOCK: "a block is empty that is not the only one",
+    TOO_LARGE: "the blocks expand to more than any file of ours holds",
 }
 
 
@@ -45,7 +48,8 @@ cdef Fault load_block(const uint8_t* file, Py_ssize_t file_size, uint64_t offset
     cdef const uint8_t* p
     cdef Py_ssize_t n, body = 0, restarts
     cdef uint8_t* moved
-    if offset > <uint64_t>file_size or size > <uint64_t>file_size - offset or file_size - offset - size < 5:
+    if (offset > <uint64_t>file_size or size > <uint64_t>file_size - offset
+            or file_size - offset - size < 5):
         return OUT_OF_BOUNDS
     p = file + offset
     n = <Py_ssize_t>size

@@ -41,17 +41,19 @@ cdef class Held:
     cdef View column(self, object column) except *
     cdef RowsView rows(self, object records) except *
 
-# Memory for large, short-lived buffers. What `allocate` gave for a size is given back by `release` or
-# `enlarge` with that size; `used` bytes are kept.
+# Memory for large, short-lived buffers. What `allocate` gave for a size is given back by `release`
+# or `enlarge` with that size; `used` bytes are kept.
 cdef void* allocate(size_t size) noexcept nogil
 cdef void release(void* pointer, size_t size) noexcept nogil
 cdef void* enlarge(void* old, size_t used, size_t had, size_t size) noexcept nogil
 
-cdef int start_builder(Builder* b, Py_ssize_t bytes_expected, Py_ssize_t rows_expected) noexcept nogil
+cdef int start_builder(Builder* b, Py_ssize_t bytes_expected,
+                       Py_ssize_t rows_expected) noexcept nogil
 cdef void drop_builder(Builder* b) noexcept nogil
 cdef int reserve_bytes(Builder* b, Py_ssize_t more) noexcept nogil
 cdef int reserve_rows(Builder* b, Py_ssize_t more) noexcept nogil
-cdef int append_run(Builder* b, const View* source, Py_ssize_t start, Py_ssize_t stop) noexcept nogil
+cdef int append_run(Builder* b, const View* source, Py_ssize_t start,
+                    Py_ssize_t stop) noexcept nogil
 cdef object finish_builder(Builder* b)
 
 cdef int start_rows(RowsBuilder* b, Py_ssize_t keys, Py_ssize_t identities, Py_ssize_t values,

@@ -18,9 +18,9 @@ cdef extern from *:
     #include <sys/mman.h>
     #endif
     /* A range's columns are tens of megabytes, written once and dropped soon. With small pages the
-       faults would cost more than the decoding, and with fresh pages the kernel's clearing of them a
-       fifth of it. So large blocks ask for large pages, and a bounded number of freed ones is kept
-       for the next range. Every large block starts with its capacity, in a line of its own. */
+       faults would cost more than the decoding, and with fresh pages the kernel's clearing of them
+       a fifth of it. So large blocks ask for large pages, and a bounded number of freed ones is
+       kept for the next range. Every large block starts with its capacity, in a line of its own. */
     #define LOCHAN_LARGE ((size_t)1 << 20)
     #define LOCHAN_HEAD ((size_t)64)
     #define LOCHAN_SLOTS 32
@@ -29,7 +29,15 @@ cdef extern from *:
     static char *lochan_slot[LOCHAN_SLOTS];
     static size_t lochan_kept = 0;
 
-    static size_t lochan_capacity(const char *block) { size_t n; memcpy(&n, block, sizeof n); return n; }
+    /* A child forked while another thread held the lock would wait for it for ever. */
+    static void lochan_before_fork(void) { pthread_mutex_lock(&lochan_lock); }
+    static void lochan_after_fork(void) { pthread_mutex_unlock(&lochan_lock); }
+    static int lochan_prepare(void) {
+        return pthread_atfork(lochan_before_fork, lochan_after_fork, lochan_after_fork);
+    }
+
+    static size_t lochan_capacity(const char *block) { size_t n; memcpy(&n, block,
+                                                                        sizeof n); return n; }
 
     static char *lochan_reuse(size_t size) {
         char *found = NULL;
@@ -83,10 +91,14 @@ cdef extern from *:
         return p;
     }
     """
+    int lochan_prepare() noexcept nogil
     void* lochan_allocate(size_t size) noexcept nogil
     void lochan_release(void* p, size_t size) noexcept nogil
     void* lochan_enlarge(void* old, size_t used, size_t had, size_t size) noexcept nogil
 
+
+if lochan_prepare():
+    raise MemoryError
 
 
 cdef class Memory:
@@ -133,8 +145,14 @@ cdef class Held:
         cdef const uint8_t[::1] data = column.data
         cdef const int64_t[::1] offsets = column.offsets
         cdef View view
-        if offsets.shape[0] < 1 or offsets[0] < 0 or offsets[offsets.shape[0] - 1] > data.shape[0]:
+        cdef Py_ssize_t i, count = offsets.shape[0]
+        cdef bint descends = False
+        if count < 1 or offsets[0] < 0 or offsets[count - 1] > data.shape[0]:
             raise ValueError("a column's offsets must lie inside its buffer")
+        for i in range(1, count):
+            descends |= offsets[i] < offsets[i - 1]
+        if descends:
+            raise ValueError("a column's offsets must never decrease")
         self.views.append(data)
         self.views.append(offsets)
         view.data = &data[0]
@@ -152,7 +170,8 @@ cdef class Held:
         return view
 
 
-cdef int start_builder(Builder* b, Py_ssize_t bytes_expected, Py_ssize_t rows_expected) noexcept nogil:
+cdef int start_builder(Builder* b, Py_ssize_t bytes_expected,
+                       Py_ssize_t rows_expected) noexcept nogil:
     memset(b, 0, sizeof(Builder))
     b.capacity = bytes_expected + SLACK
     b.offset_capacity = rows_expected + 16
@@ -201,7 +220,8 @@ cdef int reserve_rows(Builder* b, Py_ssize_t more) noexcept nogil:
     return 0
 
 
-cdef int append_run(Builder* b, const View* source, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
+cdef int append_run(Builder* b, const View* source, Py_ssize_t start,
+                    Py_ssize_t stop) noexcept nogil:
     cdef int64_t first = source.offsets[start]
     cdef int64_t delta = b.size - first
     cdef Py_ssize_t size = <Py_ssize_t>(source.offsets[stop] - first)
@@ -255,4 +275,5 @@ cdef int append_rows(RowsBuilder* b, const RowsView* source, Py_ssize_t start,
 
 
 cdef object finish_rows(RowsBuilder* b):
-    return Records(finish_builder(&b.keys), finish_builder(&b.identities), finish_builder(&b.values))
+    return Records(finish_builder(&b.keys), finish_builder(&b.identities),
+                   finish_builder(&b.values))

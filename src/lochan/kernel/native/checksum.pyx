@@ -15,7 +15,10 @@ cdef extern from *:
     #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
     #include <nmmintrin.h>
     #define LOCHAN_CRC_X86 1
-    static int lochan_has_crc(void) { __builtin_cpu_init(); return __builtin_cpu_supports("sse4.2"); }
+    static int lochan_has_crc(void) {
+        __builtin_cpu_init();
+        return __builtin_cpu_supports("sse4.2");
+    }
     __attribute__((target("sse4.2")))
     static void lochan_crc_lanes(const unsigned char *p, size_t lane, unsigned long long *c) {
         unsigned long long a = c[0], b = 0, d = 0, x, y, z;
@@ -50,7 +53,7 @@ cdef enum:
     SHORT_LANE = 32          # and what is left goes through lanes of this length
 
 cdef uint32_t table[8][256]
-cdef uint32_t by_lane[4][256]    # remainder moved on by LANE zero bytes, a table for each byte of it
+cdef uint32_t by_lane[4][256]    # remainder moved on by LANE zero bytes, a table for each byte
 cdef uint32_t by_short[4][256]   # the same for SHORT_LANE
 cdef bint has_instruction = lochan_has_crc()
 

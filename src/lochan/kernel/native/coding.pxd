@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Varints, fixed-width integers and key comparison, all inline.
 #
-# Readers take a cursor and an end and return the new cursor, or NULL when the bytes end too early or
-# say something that cannot be; no read touches a byte at or past `end`.
+# Readers take a cursor and an end and return the new cursor, or NULL when the bytes end too early
+# or say something that cannot be; no read touches a byte at or past `end`.
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
@@ -32,7 +32,9 @@ cdef inline const uint8_t* get_uvarint(const uint8_t* p, const uint8_t* end,
     if p < end and p[0] < 128:
         out[0] = p[0]
         return p + 1
-    while p < end and shift < 63:
+    while p < end and shift <= 63:
+        if shift == 63 and p[0] > 1:  # more than 64 bits
+            return NULL
         value |= (<uint64_t>(p[0] & 127)) << shift
         if p[0] < 128:
             out[0] = value
@@ -56,7 +58,8 @@ cdef inline int uvarint_length(uint64_t value) noexcept nogil:
         n += 1
     return n
 
-cdef inline int compare(const uint8_t* a, Py_ssize_t na, const uint8_t* b, Py_ssize_t nb) noexcept nogil:
+cdef inline int compare(const uint8_t* a, Py_ssize_t na, const uint8_t* b,
+                        Py_ssize_t nb) noexcept nogil:
     cdef int order = memcmp(a, b, na if na < nb else nb)
     if order != 0:
         return order

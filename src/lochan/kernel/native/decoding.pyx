@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Turn the rows of a data block into columns.
 
-This is the innermost loop of every scan. Keys are put together where they will stay: the part that a
-key shares with the one before is copied from the output itself. Copies run in steps of 16 bytes and
-may overrun into the SLACK of their buffers; a block that was not compressed has none behind it, so
-that its bytes are copied exactly.
+This is the innermost loop of every scan. Keys are put together where they will stay: the part that
+a key shares with the one before is copied from the output itself. Copies run in steps of 16 bytes
+and may overrun into the SLACK of their buffers; a block that was not compressed has none behind it,
+so that its bytes are copied exactly.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 
 from lochan.kernel.native.blocks cimport (
-    BAD_KEY, BAD_KIND, BAD_ORDER, BAD_RESTARTS, BAD_ROW, FINE, LARGEST, NO_MEMORY, Content, Fault,
-    restart_point,
+    BAD_KEY, BAD_KIND, BAD_ORDER, BAD_RESTARTS, BAD_ROW, FINE, LARGEST, LONGEST_KEY, NO_MEMORY,
+    Content, Fault, restart_point,
 )
 from lochan.kernel.native.buffers cimport Builder, RowsBuilder, reserve_bytes, reserve_rows
 from lochan.kernel.native.coding cimport compare, get_uvarint, load64
 
 cdef enum:
-    SMALLEST_ROW = 11  # three lengths and a key trailer
+    SMALLEST_ROW = 6  # three lengths and the smallest value record; the key may be shared whole
 
 
 cdef inline void copy_wide(uint8_t* target, const uint8_t* source, Py_ssize_t size) noexcept nogil:
@@ -29,14 +29,16 @@ cdef inline void copy_wide(uint8_t* target, const uint8_t* source, Py_ssize_t si
         source += 16
 
 
-cdef inline void copy(uint8_t* target, const uint8_t* source, Py_ssize_t size, bint wide) noexcept nogil:
+cdef inline void copy(uint8_t* target, const uint8_t* source, Py_ssize_t size,
+                      bint wide) noexcept nogil:
     if wide and size <= 256:
         copy_wide(target, source, size)
     else:
         memcpy(target, source, size)
 
 
-cdef inline const uint8_t* read_lengths(const uint8_t* p, const uint8_t* end, uint64_t* out) noexcept nogil:
+cdef inline const uint8_t* read_lengths(const uint8_t* p, const uint8_t* end,
+                                        uint64_t* out) noexcept nogil:
     """Read a row's three lengths (shared, unshared, value) and see that its bytes are there."""
     if end - p >= 3 and (p[0] | p[1] | p[2]) < 128:
         out[0] = p[0]
@@ -66,7 +68,7 @@ cdef Fault decode_rows(const Content* content, RowsBuilder* rows) noexcept nogil
     cdef uint64_t lengths[3]
     cdef uint64_t trailer = 0
     cdef Py_ssize_t size, shared, before_size = 0, row, restart = 0, start
-    cdef Py_ssize_t next_restart = 0, keys_before = rows.keys.size
+    cdef Py_ssize_t next_restart = 0, written = 0
     cdef uint8_t* key
     cdef uint8_t* identity
     cdef uint8_t* value
@@ -74,7 +76,7 @@ cdef Fault decode_rows(const Content* content, RowsBuilder* rows) noexcept nogil
     cdef int64_t* key_ends
     cdef int64_t* identity_ends
     cdef int64_t* value_ends
-    # Identities and values lie in the block as they are, so it bounds them; keys are checked singly.
+    # Identities and values lie in the block as they are, so it bounds them; keys come singly.
     if (reserve_rows(&rows.keys, most) or reserve_rows(&rows.identities, most)
             or reserve_rows(&rows.values, most) or reserve_bytes(&rows.identities, content.rows_end)
             or reserve_bytes(&rows.values, content.rows_end)):
@@ -107,15 +109,16 @@ cdef Fault decode_rows(const Content* content, RowsBuilder* rows) noexcept nogil
             restart += 1
             next_restart = restart_point(content, restart) if restart < content.restarts else -1
         size = shared + <Py_ssize_t>lengths[1] - TRAILER
-        if size < 0:
+        if size < 0 or size > LONGEST_KEY:
             fault = BAD_KEY
+            break
+        # A few bytes of a row can repeat a long key, so a block's keys are held to its limit.
+        written += size + TRAILER
+        if written > LARGEST:
+            fault = BAD_ROW
             break
         if key_limit - key < size + TRAILER:
             rows.keys.size = key - rows.keys.data
-            # A few bytes of a row can repeat a long key, so a block's keys are held to its limit.
-            if rows.keys.size + size - keys_before > LARGEST:
-                fault = BAD_ROW
-                break
             if reserve_bytes(&rows.keys, size + TRAILER):
                 return NO_MEMORY
             key = rows.keys.data + rows.keys.size
@@ -165,15 +168,16 @@ cdef inline bint follows(const uint8_t* before, Py_ssize_t before_size, const ui
     return compare(before, before_size, key, size) < 0
 
 
-cdef int expect_rows(RowsBuilder* rows, double times) noexcept nogil:
+cdef int expect_rows(RowsBuilder* rows, double times, Py_ssize_t most) noexcept nogil:
     """Make room for `times` as much as there is, and a tenth more, so that nothing moves later."""
     cdef double more = times * 1.1 - 1.0
-    return (reserve_exactly(&rows.keys, more) or reserve_exactly(&rows.identities, more)
-            or reserve_exactly(&rows.values, more))
+    return (reserve_exactly(&rows.keys, more, most) or reserve_exactly(&rows.identities, more, most)
+            or reserve_exactly(&rows.values, more, most))
 
 
-cdef inline int reserve_exactly(Builder* b, double times) noexcept nogil:
-    cdef Py_ssize_t bytes_more = <Py_ssize_t>(b.size * times * 0.67)
+cdef inline int reserve_exactly(Builder* b, double times, Py_ssize_t most) noexcept nogil:
+    cdef double wanted = b.size * times * 0.67
+    cdef Py_ssize_t bytes_more = <Py_ssize_t>(wanted if wanted < most else most)
     cdef Py_ssize_t rows_more = <Py_ssize_t>(b.count * times * 0.67)
     # reserve_* add half of what they are asked for; two thirds of the need come to the need.
     return reserve_bytes(b, bytes_more) or reserve_rows(b, rows_more)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write the blocks of a table file. The layout is docs/formats/sstable.md; the twin is the plain form."""
+"""Write the blocks of a table file (docs/formats/sstable.md); the twin is the plain form."""
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
@@ -12,7 +12,7 @@ from lochan.kernel.native.checksum cimport crc, masked
 from lochan.kernel.native.snappy cimport squeeze, worst_case
 
 from lochan.errors import InvalidInput
-from lochan.kernel.interface import MAX_COMPONENT, EncodedBlocks
+from lochan.kernel.interface import MAX_COMPONENT, MAX_KEY, EncodedBlocks
 
 cdef enum:
     TARGET = 4096
@@ -23,7 +23,7 @@ cdef enum:
     TRAILER = 8           # sequence number and kind behind every user key
 
 cdef uint64_t SET_TRAILER = 1                          # sequence 0, kind SET
-cdef uint64_t SEPARATOR_TRAILER = <uint64_t>0xFFFFFFFFFFFFFF11  # the largest sequence, kind separator
+cdef uint64_t SEPARATOR_TRAILER = <uint64_t>0xFFFFFFFFFFFFFF11  # largest sequence, separator
 cdef uint64_t INVALID_TRAILER = 255                    # the index key of a table without rows
 
 
@@ -240,6 +240,12 @@ cdef void flush_data(Encoder* e, const uint8_t* last, Py_ssize_t last_size,
     put(previous, &trailer, TRAILER)
 
 
+cdef inline bint ran_out(const Encoder* e) noexcept nogil:
+    return (e.file.failed or e.partitions.failed or e.separator.failed or e.data.entries.failed
+            or e.data.restarts.failed or e.index.entries.failed or e.index.restarts.failed
+            or e.top.entries.failed or e.top.restarts.failed)
+
+
 cdef void store_index(Encoder* e, Bytes* previous) noexcept nogil:
     """Store the index: one block, or the partitions and a block that names them."""
     cdef const uint8_t* p
@@ -247,6 +253,8 @@ cdef void store_index(Encoder* e, Bytes* previous) noexcept nogil:
     cdef int64_t i
     cdef uint64_t offset, trailer
     cdef Py_ssize_t stored
+    if ran_out(e):  # the partitions may be incomplete
+        return
     if e.partition_count == 0:
         e.index_size = block_size(&e.index) + 5
         finish_block(&e.index)
@@ -284,7 +292,8 @@ cdef inline Py_ssize_t shared_prefix(const RowsView* rows, Py_ssize_t i) noexcep
     return n
 
 
-cdef Py_ssize_t encode_rows(Encoder* e, const RowsView* rows, Py_ssize_t largest) noexcept nogil:
+cdef Py_ssize_t encode_rows(Encoder* e, const RowsView* rows, Py_ssize_t largest,
+                            Py_ssize_t longest_key) noexcept nogil:
     """Write everything; gives -1, or the row that is out of order or too large."""
     cdef Bytes previous
     cdef Py_ssize_t i, key_size, identity_size, value_size, record_size, shared
@@ -296,7 +305,8 @@ cdef Py_ssize_t encode_rows(Encoder* e, const RowsView* rows, Py_ssize_t largest
         key_size = length(&rows.keys, i)
         identity_size = length(&rows.identities, i)
         value_size = length(&rows.values, i)
-        if identity_size == 0 or identity_size > largest or value_size > largest or key_size > largest:
+        if (identity_size == 0 or identity_size > largest or value_size > largest
+                or key_size > longest_key):
             let_go(&previous)
             return i
         if i > 0 and compare(at(&rows.keys, i - 1), length(&rows.keys, i - 1), key, key_size) >= 0:
@@ -305,7 +315,8 @@ cdef Py_ssize_t encode_rows(Encoder* e, const RowsView* rows, Py_ssize_t largest
         record_size = (uvarint_length(2 * <uint64_t>identity_size) + identity_size
                        + uvarint_length(2 * <uint64_t>value_size) + value_size)
         if is_full(&e.data, key_size + TRAILER, record_size):
-            flush_data(e, at(&rows.keys, i - 1), length(&rows.keys, i - 1), key, key_size, &previous)
+            flush_data(e, at(&rows.keys, i - 1), length(&rows.keys, i - 1), key, key_size,
+                       &previous)
         shared = 0 if e.data.count % DATA_RESTARTS == 0 else shared_prefix(rows, i)
         out = open_row(&e.data, shared, key, key_size, SET_TRAILER, record_size)
         if out == NULL:
@@ -340,25 +351,19 @@ cdef void drop(Encoder* e) noexcept nogil:
     let_go(&e.top.restarts)
 
 
-cdef inline bint ran_out(const Encoder* e) noexcept nogil:
-    return (e.file.failed or e.partitions.failed or e.separator.failed or e.data.entries.failed
-            or e.data.restarts.failed or e.index.entries.failed or e.index.restarts.failed
-            or e.top.entries.failed or e.top.restarts.failed)
-
-
 def encode(object records):
     """Write data and index blocks of sorted records."""
     cdef Held held = Held()
     cdef RowsView rows = held.rows(records)
     cdef Encoder e
-    cdef Py_ssize_t wrong, largest = MAX_COMPONENT
+    cdef Py_ssize_t wrong, largest = MAX_COMPONENT, longest_key = MAX_KEY
     memset(&e, 0, sizeof(Encoder))
     e.data.interval = DATA_RESTARTS
     e.index.interval = INDEX_RESTARTS
     e.top.interval = INDEX_RESTARTS
     with nogil:
         room(&e.file, records_size(&rows) * 3 // 4 + 4096)
-        wrong = encode_rows(&e, &rows, largest)
+        wrong = encode_rows(&e, &rows, largest, longest_key)
         drop(&e)
     if wrong >= 0 or ran_out(&e):
         let_go(&e.file)
@@ -366,7 +371,7 @@ def encode(object records):
             raise MemoryError
         raise InvalidInput(
             f"record {wrong} cannot be written: keys must strictly increase, identities must not be"
-            f" empty, and key, identity and value have at most {MAX_COMPONENT} bytes each",
+            f" empty, a key has at most {MAX_KEY} bytes, identity and value {MAX_COMPONENT} each",
             key=bytes(records.keys[wrong]),
         )
     body = wrap(e.file.data, e.file.size, footprint(&e.file))

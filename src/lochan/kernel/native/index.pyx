@@ -21,15 +21,17 @@ cdef enum:
     BLOCK_TRAILER = 5  # compression and checksum behind every block
 
 
-cdef inline int compare_last(const Index* index, const uint8_t* key, Py_ssize_t size) noexcept nogil:
+cdef inline int compare_last(const Index* index, const uint8_t* key,
+                             Py_ssize_t size) noexcept nogil:
     """Compare the last separator with a key."""
     cdef Py_ssize_t n = index.separators.count
     return compare(index.separators.data + index.separators.offsets[n - 1],
-                   <Py_ssize_t>(index.separators.offsets[n] - index.separators.offsets[n - 1]), key, size)
+                   <Py_ssize_t>(index.separators.offsets[n] - index.separators.offsets[n - 1]),
+                   key, size)
 
 
 cdef Fault add_handle(Index* index, const Walk* walk, uint64_t limit) noexcept nogil:
-    """Take up one index row: a separator above the last, a block behind the last and before `limit`."""
+    """Take up one index row: separator above the last, block behind the last, before `limit`."""
     cdef Py_ssize_t n = index.separators.count, size = walk.key_size - TRAILER
     cdef uint64_t offset = 0, stored = 0
     cdef const uint8_t* p
@@ -39,7 +41,8 @@ cdef Fault add_handle(Index* index, const Walk* walk, uint64_t limit) noexcept n
         return BAD_KEY
     p = get_uvarint(walk.value, end, &offset)
     p = get_uvarint(p, end, &stored) if p != NULL else NULL
-    if p != end or offset > limit or stored > limit - offset or limit - offset - stored < BLOCK_TRAILER:
+    if (p != end or offset > limit or stored > limit - offset
+            or limit - offset - stored < BLOCK_TRAILER):
         return BAD_HANDLE
     if n and (offset < index.offsets[n - 1] + index.sizes[n - 1] + BLOCK_TRAILER
               or compare_last(index, walk.key, size) >= 0):

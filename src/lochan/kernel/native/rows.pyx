@@ -105,14 +105,16 @@ cdef struct Handle:
     int64_t row
 
 
-cdef inline bint after(const View* keys, Py_ssize_t skip, const Handle* a, const Handle* b) noexcept nogil:
+cdef inline bint after(const View* keys, Py_ssize_t skip, const Handle* a,
+                       const Handle* b) noexcept nogil:
     if a.prefix != b.prefix:
         return a.prefix > b.prefix
     return compare(at(keys, a.row) + skip, length(keys, a.row) - skip,
                    at(keys, b.row) + skip, length(keys, b.row) - skip) > 0
 
 
-cdef void merge_sort(const View* keys, Py_ssize_t skip, Handle* a, Handle* spare, Py_ssize_t n) noexcept nogil:
+cdef void merge_sort(const View* keys, Py_ssize_t skip, Handle* a, Handle* spare,
+                     Py_ssize_t n) noexcept nogil:
     """Sort handles, bottom up and stable; the result is in `a`."""
     cdef Py_ssize_t width = 1, start, i, j, k, middle, stop
     cdef Handle* source = a

@@ -17,4 +17,5 @@ cdef struct Stream:
 
 cdef void stream_start(Stream* s) noexcept nogil
 cdef void stream_blocks(Stream* s, const uint8_t* data, Py_ssize_t blocks) noexcept nogil
-cdef void stream_finish(Stream* s, const uint8_t* rest, Py_ssize_t size, uint8_t* digest) noexcept nogil
+cdef void stream_finish(Stream* s, const uint8_t* rest, Py_ssize_t size,
+                        uint8_t* digest) noexcept nogil

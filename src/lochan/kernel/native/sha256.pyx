@@ -4,15 +4,20 @@
 1. Sixteen messages side by side in 512-bit registers (`sha256_wide`).
 2. Else the SHA instructions, two messages side by side: one message alone waits for each round's
    result, so a second one costs less than it.
-3. Else the `SHA256_Transform` of the libcrypto that Python has loaded already, found at run time, so
-   that no header or library is needed to build; it chooses the best code for the processor.
+3. Else the `SHA256_Transform` of the libcrypto that Python has loaded already, found at run time,
+   so that no header or library is needed to build; it chooses the best code for the processor.
 4. Else plain C.
 """
 
-import _hashlib
+try:
+    import _hashlib
+except ImportError:  # a Python without OpenSSL
+    _hashlib = None
+
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from lochan.kernel.native.sha256_constants cimport lochan_k
 from lochan.kernel.native.sha256_wide cimport can_hash_wide, hash_wide
 
 cdef extern from "dlfcn.h" nogil:
@@ -22,16 +27,6 @@ cdef extern from "dlfcn.h" nogil:
 
 cdef extern from *:
     """
-    static const unsigned lochan_k[64] __attribute__((aligned(16))) = {
-        0x428a2f98,0x71374491,0xb5c0fbcf,0xe9b5dba5,0x3956c25b,0x59f111f1,0x923f82a4,0xab1c5ed5,
-        0xd807aa98,0x12835b01,0x243185be,0x550c7dc3,0x72be5d74,0x80deb1fe,0x9bdc06a7,0xc19bf174,
-        0xe49b69c1,0xefbe4786,0x0fc19dc6,0x240ca1cc,0x2de92c6f,0x4a7484aa,0x5cb0a9dc,0x76f988da,
-        0x983e5152,0xa831c66d,0xb00327c8,0xbf597fc7,0xc6e00bf3,0xd5a79147,0x06ca6351,0x14292967,
-        0x27b70a85,0x2e1b2138,0x4d2c6dfc,0x53380d13,0x650a7354,0x766a0abb,0x81c2c92e,0x92722c85,
-        0xa2bfe8a1,0xa81a664b,0xc24b8b70,0xc76c51a3,0xd192e819,0xd6990624,0xf40e3585,0x106aa070,
-        0x19a4c116,0x1e376c08,0x2748774c,0x34b0bcb5,0x391c0cb3,0x4ed8aa4a,0x5b9cca4f,0x682e6ff3,
-        0x748f82ee,0x78a5636f,0x84c87814,0x8cc70208,0x90befffa,0xa4506ceb,0xbef9a3f7,0xc67178f2};
-
     #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
     #include <immintrin.h>
     #include <cpuid.h>
@@ -51,7 +46,8 @@ cdef extern from *:
         _mm_storeu_si128((__m128i *)(st), _mm_blend_epi16(t, u, 0xF0)); \\
         _mm_storeu_si128((__m128i *)(st) + 1, _mm_alignr_epi8(u, t, 8)); }
     #define LOCHAN_SCHEDULE(m, i, p) \\
-        if ((i) < 4) m[(i) & 3] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(p) + (i)), swap); \\
+        if ((i) < 4) \\
+            m[(i) & 3] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(p) + (i)), swap); \\
         else m[(i) & 3] = _mm_sha256msg2_epu32(_mm_add_epi32( \\
             _mm_sha256msg1_epu32(m[(i) & 3], m[((i) + 1) & 3]), \\
             _mm_alignr_epi8(m[((i) + 3) & 3], m[((i) + 2) & 3], 4)), m[((i) + 3) & 3]);
@@ -107,13 +103,12 @@ cdef extern from *:
                                const unsigned char *q, size_t n) {}
     #endif
     """
-    const uint32_t lochan_k[64]
     int lochan_has_sha() noexcept nogil
     void lochan_sha_one(uint32_t* state, const uint8_t* p, size_t blocks) noexcept nogil
     void lochan_sha_two(uint32_t* a, const uint8_t* p, uint32_t* b, const uint8_t* q,
                         size_t blocks) noexcept nogil
 
-# libcrypto's SHA256_CTX: eight words of state, then counters and a buffer that Transform never reads.
+# libcrypto's SHA256_CTX: eight words of state, then what Transform never reads.
 cdef struct LibcryptoContext:
     uint32_t state[8]
     uint32_t rest[24]
@@ -140,7 +135,7 @@ cdef Transform find_libcrypto():
 
 
 def choose_way(str name=""):
-    """Set the way to hash ("wide", "instructions", "libcrypto", "plain"; "" is the best); name it."""
+    """Set the way to hash: wide, instructions, libcrypto, plain, or "" for the best; name it."""
     global way, transform, has_instructions
     transform = find_libcrypto()
     ways = []
@@ -154,7 +149,8 @@ def choose_way(str name=""):
     chosen = name or ways[0]
     if chosen not in ways:
         raise ValueError(f"this machine hashes by {', '.join(ways)}; not by {chosen}")
-    way = {"wide": WIDE, "instructions": INSTRUCTIONS, "libcrypto": LIBCRYPTO, "plain": PLAIN}[chosen]
+    known = {"wide": WIDE, "instructions": INSTRUCTIONS, "libcrypto": LIBCRYPTO, "plain": PLAIN}
+    way = known[chosen]
     has_instructions = "instructions" in ways and chosen in ("wide", "instructions")
     return chosen
 
@@ -172,7 +168,8 @@ cdef void plain_block(uint32_t* state, const uint8_t* p) noexcept nogil:
     cdef uint32_t t1, t2
     cdef int i, j
     for i in range(16):
-        w[i] = (<uint32_t>p[4 * i] << 24) | (<uint32_t>p[4 * i + 1] << 16) | (<uint32_t>p[4 * i + 2] << 8) | p[4 * i + 3]
+        w[i] = ((<uint32_t>p[4 * i] << 24) | (<uint32_t>p[4 * i + 1] << 16)
+                | (<uint32_t>p[4 * i + 2] << 8) | p[4 * i + 3])
     for i in range(16, 64):
         t1 = rotated(w[i - 15], 7) ^ rotated(w[i - 15], 18) ^ (w[i - 15] >> 3)
         t2 = rotated(w[i - 2], 17) ^ rotated(w[i - 2], 19) ^ (w[i - 2] >> 10)
@@ -376,7 +373,8 @@ cdef void stream_blocks(Stream* s, const uint8_t* data, Py_ssize_t blocks) noexc
     s.size += 64 * blocks
 
 
-cdef void stream_finish(Stream* s, const uint8_t* rest, Py_ssize_t size, uint8_t* digest) noexcept nogil:
+cdef void stream_finish(Stream* s, const uint8_t* rest, Py_ssize_t size,
+                        uint8_t* digest) noexcept nogil:
     cdef uint8_t tail[128]
     cdef Py_ssize_t blocks = pad(rest, size, s.size + size, tail)
     blocks_one(s.state, tail, blocks)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Raw snappy, both ways. Which matches are taken: docs/formats/sstable.md; the twin is the plain form.
+"""Raw snappy, both ways. docs/formats/sstable.md says which matches are taken; the twin is plainer.
 
 Copies are made in steps of 8 or 32 bytes that may run past their end, never past the SLACK behind a
 buffer; the next piece overwrites what ran over.
@@ -65,7 +65,8 @@ cdef inline uint8_t* put_copy(uint8_t* out, Py_ssize_t offset, Py_ssize_t size) 
     return out + 2
 
 
-cdef inline Py_ssize_t match_end(const uint8_t* p, Py_ssize_t n, Py_ssize_t i, Py_ssize_t s) noexcept nogil:
+cdef inline Py_ssize_t match_end(const uint8_t* p, Py_ssize_t n, Py_ssize_t i,
+                                 Py_ssize_t s) noexcept nogil:
     cdef uint64_t differing
     while s + 8 <= n:
         differing = load64(p + s) ^ load64(p + i)
@@ -82,7 +83,8 @@ cdef inline Py_ssize_t match_end(const uint8_t* p, Py_ssize_t n, Py_ssize_t i, P
     return s
 
 
-cdef uint8_t* squeeze_fragment(const uint8_t* p, Py_ssize_t n, uint8_t* out, uint16_t* table) noexcept nogil:
+cdef uint8_t* squeeze_fragment(const uint8_t* p, Py_ssize_t n, uint8_t* out,
+                               uint16_t* table) noexcept nogil:
     cdef int shift = 24
     cdef int entries = 256
     cdef Py_ssize_t limit = n - MARGIN

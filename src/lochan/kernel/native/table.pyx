@@ -5,13 +5,13 @@ A block is checked, checksum and every row, when it is first read; the file is i
 enough for a reader that lives as long as its mapping.
 """
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 from lochan.kernel.native.blocks cimport (
-    BAD_KEY, BAD_KIND, BAD_RESTARTS, BAD_SEPARATOR, EMPTY_BLOCK, FINE, NO_MEMORY, Content, Fault,
-    Walk, corruption, drop_content, drop_walk, load_block, restart_point, start_walk, step,
+    BAD_KEY, BAD_KIND, BAD_RESTARTS, BAD_SEPARATOR, EMPTY_BLOCK, FINE, NO_MEMORY, TOO_LARGE,
+    Content, Fault, Walk, corruption, drop_content, drop_walk, load_block, restart_point, start_walk, step,
 )
 from lochan.kernel.native.buffers cimport (
     Builder, Held, RowsBuilder, View, at, drop_builder, drop_rows, finish_builder, finish_rows,
@@ -24,7 +24,10 @@ from lochan.kernel.native.decoding cimport (
 from lochan.kernel.native.index cimport Index, drop_index, read_index
 
 from lochan.errors import InvalidInput
+from lochan.kernel.interface import MAX_SCAN
 from lochan.kernel.records import Records
+
+cdef Py_ssize_t LARGEST_SCAN = MAX_SCAN
 
 cdef enum:
     SAMPLE = 8  # blocks read before memory is taken for the rest
@@ -114,7 +117,8 @@ cdef class NativeTable:
                 high = middle
         return low
 
-    cdef inline bint below(self, Py_ssize_t block, const uint8_t* key, Py_ssize_t size) noexcept nogil:
+    cdef inline bint below(self, Py_ssize_t block, const uint8_t* key,
+                           Py_ssize_t size) noexcept nogil:
         return compare(at(&self.separators, block), length(&self.separators, block), key, size) < 0
 
     cdef Fault seek(self, const Content* content, Walk* walk, const uint8_t* key, Py_ssize_t size,
@@ -226,10 +230,12 @@ cdef class NativeTable:
         cdef Py_ssize_t i, block = 0, loaded = -1
         memset(&content, 0, sizeof(Content))
         memset(&walk, 0, sizeof(Walk))
-        if start_builder(identities, 32 * wanted.count, wanted.count) or start_builder(values, 128 * wanted.count, wanted.count):
+        if (start_builder(identities, 32 * wanted.count, wanted.count)
+                or start_builder(values, 128 * wanted.count, wanted.count)):
             return NO_MEMORY
         for i in range(wanted.count):
-            if i and compare(at(wanted, i - 1), length(wanted, i - 1), at(wanted, i), length(wanted, i)) > 0:
+            if i and compare(at(wanted, i - 1), length(wanted, i - 1), at(wanted, i),
+                             length(wanted, i)) > 0:
                 wrong[0] = i
                 break
             block = self.find(at(wanted, i), length(wanted, i), block)
@@ -279,23 +285,29 @@ cdef class NativeTable:
                 break
             self.checked[block] = 1
             total[0] += rows.keys.count - before
+            if rows.keys.size + rows.identities.size + rows.values.size > LARGEST_SCAN:
+                fault = TOO_LARGE
+                break
             done += self.index.sizes[block]
-            if keep and block == first + SAMPLE and expect_rows(rows, <double>all_sizes / done):
+            if keep and block == first + SAMPLE and expect_rows(rows, <double>all_sizes / done,
+                                                                LARGEST_SCAN):
                 fault = NO_MEMORY
                 break
         drop_content(&content)
         return fault
 
-    cdef Fault fits(self, Py_ssize_t block, const RowsBuilder* rows, Py_ssize_t first) noexcept nogil:
+    cdef Fault fits(self, Py_ssize_t block, const RowsBuilder* rows,
+                    Py_ssize_t first) noexcept nogil:
         """Check a block's first and last key against the index."""
+        cdef const int64_t* ends = rows.keys.offsets
         cdef Py_ssize_t last = rows.keys.count - 1
         if first > last:
             return EMPTY_BLOCK if self.block_count > 1 else FINE
-        if block and not self.below(block - 1, rows.keys.data + rows.keys.offsets[first],
-                                    <Py_ssize_t>(rows.keys.offsets[first + 1] - rows.keys.offsets[first])):
+        if block and not self.below(block - 1, rows.keys.data + ends[first],
+                                    <Py_ssize_t>(ends[first + 1] - ends[first])):
             return BAD_SEPARATOR
-        if self.below(block, rows.keys.data + rows.keys.offsets[last],
-                      <Py_ssize_t>(rows.keys.offsets[last + 1] - rows.keys.offsets[last])):
+        if self.below(block, rows.keys.data + ends[last],
+                      <Py_ssize_t>(ends[last + 1] - ends[last])):
             return BAD_SEPARATOR
         return FINE
 

@@ -14,6 +14,7 @@ from lochan.kernel.twin.block_reader import decode_block
 from lochan.kernel.twin.changes import diff, overlay
 from lochan.kernel.twin.checksum import crc32c
 from lochan.kernel.twin.hashing import file_id, fnv1a64
+from lochan.kernel.twin.mapping import map_file
 from lochan.kernel.twin.rows import concat, cut_points, inverse, lower_bound, sort_order, take
 from lochan.kernel.twin.snappy import compress, decompress
 from lochan.kernel.twin.table_builder import encode
@@ -33,6 +34,7 @@ __all__ = [
     "fnv1a64",
     "inverse",
     "lower_bound",
+    "map_file",
     "merge",
     "open_table",
     "overlay",

@@ -7,7 +7,7 @@ docs/formats/sstable.md.
 """
 
 from lochan.errors import InvalidInput
-from lochan.kernel.interface import MAX_COMPONENT, EncodedBlocks
+from lochan.kernel.interface import MAX_COMPONENT, MAX_KEY, EncodedBlocks
 from lochan.kernel.records import Records
 from lochan.kernel.twin.block_builder import RAW, SNAPPY, TRAILER_LENGTH, BlockBuilder, seal
 from lochan.kernel.twin.checksum import crc32c
@@ -118,6 +118,8 @@ def _check_row(number: int, last: bytes | None, key: bytes, identity: bytes, dat
         raise InvalidInput(f"row {number} has key {key!r}, which is not above {last!r}; sort first")
     if not identity:
         raise InvalidInput(f"row {number} has an empty identity; a removal cannot be stored")
+    if len(key) > MAX_KEY:
+        raise InvalidInput(f"row {number} has a key of {len(key)} bytes; it may have {MAX_KEY}")
     if max(len(identity), len(data)) > MAX_COMPONENT:
         raise InvalidInput(
             f"row {number} has an identity of {len(identity)} and a value of {len(data)} bytes;"

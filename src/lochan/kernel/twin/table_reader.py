@@ -12,7 +12,7 @@ Sequence numbers are not looked at: RocksDB writes others than 0.
 from bisect import bisect_left
 
 from lochan.errors import Corruption, InvalidInput
-from lochan.kernel.interface import Table
+from lochan.kernel.interface import MAX_KEY, MAX_SCAN, Table
 from lochan.kernel.records import Column, Records
 from lochan.kernel.twin.block_builder import TRAILER_LENGTH
 from lochan.kernel.twin.block_reader import Entry, decode_block
@@ -43,7 +43,17 @@ class TwinTable:
         """Decode blocks first to stop - 1 into columns, checking key order on the way."""
         if not 0 <= first <= stop <= self.block_count:
             raise IndexError(f"blocks {first} to {stop} are not among {self.block_count}")
-        return Records.of(row for number in range(first, stop) for row in self._rows(number))
+        rows: list[Row] = []
+        size = 0
+        for number in range(first, stop):
+            found = self._rows(number)
+            rows += found
+            size += sum(len(part) for row in found for part in row)
+            if size > MAX_SCAN:
+                offset, _ = self._handles[number]
+                reason = "the blocks expand to more than any file of ours holds"
+                raise Corruption(reason, file=self._name, offset=offset)
+        return Records.of(rows)
 
     def find_block(self, key: bytes) -> int:
         """Number the first block that may hold `key` or a larger one; block_count if none."""
@@ -171,6 +181,8 @@ def _user_key(key: bytes) -> bytes:
 def _row(entry: Entry) -> Row:
     key, value = entry
     user_key = _user_key(key)
+    if len(user_key) > MAX_KEY:
+        raise Corruption(f"a key has {len(user_key)} bytes, more than {MAX_KEY}")
     if key[-SEQUENCE_LENGTH] != SET:
         raise Corruption(f"a row has kind {key[-SEQUENCE_LENGTH]}; only SET ({SET}) is supported")
     return user_key, *split_value(value)
