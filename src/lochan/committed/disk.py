@@ -24,6 +24,12 @@ _UNFINISHED = ".part"
 _LOOKS = 10  # at the folder, for every capacity's worth of new copies
 
 
+class CacheUnavailable(Unavailable):
+    """The folder takes no copy: it is full, gone or damaged. The truth is elsewhere, and safe."""
+
+    default_code = "cache-unavailable"
+
+
 class DiskTier:
     """A bounded folder of immutable files, named by their ids."""
 
@@ -50,13 +56,13 @@ class DiskTier:
         """Keep a copy, and let go of the least used ones that no longer fit.
 
         Others may let go of this one at once: whoever wants to read it must be ready for that.
-        Raises: Unavailable where the folder takes no more; what the body's iterator raises.
+        Raises: CacheUnavailable where the folder takes no more; what the body's iterator raises.
         """
         path = self._folder / name
         try:
             size = self._write(path, body)
         except OSError as error:
-            raise Unavailable(f"the disk tier cannot keep a copy of {name}: {error}") from error
+            raise CacheUnavailable(f"no copy of {name} can be kept: {error}") from error
         with self._lock:
             self._size += size
             self._unseen += size

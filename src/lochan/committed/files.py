@@ -7,22 +7,22 @@ when it arrives, and again when a process first meets it: a power loss may have 
 The memory tier keeps files open, with their index decoded.
 """
 
-import mmap
-import os
+from contextlib import suppress
 from pathlib import Path
 
-from lochan.committed.disk import DiskTier
+from lochan.committed.disk import CacheUnavailable, DiskTier
 from lochan.committed.memory import MemoryTier
 from lochan.committed.metarange import NOTHING, Metarange
 from lochan.environment import Environment
-from lochan.errors import Corruption, NotFound
+from lochan.errors import Corruption, NotFound, Unavailable
+from lochan.kernel.chosen import kernel
 from lochan.model.ids import MetaRangeId, RangeId
 from lochan.objects.address import METADATA, metadata_address
 from lochan.objects.store import ObjectStore, SupportsLocalPath
 from lochan.sstable import StoredTable, TableFile, read_table
 
 _METARANGES_SHARE = 8  # one part in so many of the memory is for decoded metaranges
-# A mapped file holds a descriptor while it is open, and a process has few: small ones are read.
+# A process may map some ten thousand files, a lake may have more small ones: these are read.
 _MAPPED_FROM = 1 << 20
 _CHECKED = 100_000  # names of copies that need no other check; more are not remembered
 
@@ -57,7 +57,10 @@ class Files:
         """
         self._objects.put(self._address(file.id), file.parts, size=file.size_bytes)
         if self._disk is not None:
-            self._disk.put(file.id, file.parts)
+            with suppress(
+                CacheUnavailable
+            ):  # a full cache is no reason to fail: the store has the file
+                self._disk.put(file.id, file.parts)
 
     def range(self, id: RangeId) -> StoredTable:  # noqa: A002 - the seeds' word
         """Open a range for look-ups and keep it open."""
@@ -96,8 +99,11 @@ class Files:
 
     def _fetch(self, name: str, disk: DiskTier) -> StoredTable:
         self._checked.discard(name)
-        with self._objects.get(self._address(name)) as reading:
-            path = disk.put(name, reading)
+        try:
+            with self._objects.get(self._address(name)) as reading:
+                path = disk.put(name, reading)
+        except CacheUnavailable:  # full or gone: do without a copy
+            return self._read(name)
         try:
             return self._check(path, name)
         except Corruption:
@@ -124,13 +130,13 @@ class Files:
 
 def _map(path: Path, name: str) -> StoredTable:
     try:
-        with path.open("rb") as file:
-            if os.fstat(file.fileno()).st_size < _MAPPED_FROM:
-                return read_table(file.read(), name)
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        small = path.stat().st_size < _MAPPED_FROM
+        file = path.read_bytes() if small else kernel.map_file(path)
     except FileNotFoundError as error:
         raise NotFound(f"metadata file {name} does not exist", file=name) from error
-    return read_table(memoryview(mapped), name)
+    except OSError as error:
+        raise Unavailable(f"metadata file {name} cannot be opened: {error.strerror}") from error
+    return read_table(file, name)
 
 
 def _mapped_size(table: StoredTable) -> int:

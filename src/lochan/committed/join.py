@@ -3,7 +3,7 @@
 
 Each step hands out, of every stream, the rows up to the smallest of the streams' last loaded keys:
 no row behind it can be missing from any. So streams whose ranges end at different keys are compared
-with one range of each in memory.
+with a few ranges of each in memory.
 """
 
 from collections.abc import Iterable, Iterator

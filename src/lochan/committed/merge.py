@@ -5,6 +5,10 @@ Segment by segment (`align`): where a side still equals the base, or both sides 
 decide and whole ranges are passed on unopened. Elsewhere the three are read side by side and
 decided row by row: who left a key as it was yields to who changed it; equal changes agree;
 different ones are a conflict, settled by the strategy or reported.
+
+Sameness is that of identities. Where the data differs under one identity (the same content stored
+again at another address) either side's row may be taken: the destination's where rows decide, that
+of the chosen ranges where ids decide.
 """
 
 from collections.abc import Iterator

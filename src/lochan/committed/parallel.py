@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 Result = TypeVar("Result")
 
@@ -32,27 +32,51 @@ class Crew:
     def in_order(self, pieces: Iterable[Result | Job[Result]]) -> Iterator[Result]:
         """Give ready pieces as they are and jobs' results in their places.
 
-        The first error ends it; jobs that have not begun are then cancelled.
+        The first jobs begin at once, before a result is asked for: streams that are read side by
+        side are then loaded side by side. The first error ends it; jobs that have not begun are
+        then cancelled.
         """
-        waiting: deque[Result | Future[Result]] = deque()
-        running = 0
+        queue = _Queue(self, iter(pieces))
+        queue.fill()
+        return queue.results()
+
+
+class _Queue(Generic[Result]):
+    """Pieces that were taken and not yet handed out."""
+
+    def __init__(self, crew: Crew, pieces: Iterator[Result | Job[Result]]) -> None:
+        self._crew = crew
+        self._pieces = pieces
+        self._waiting: deque[Result | Future[Result]] = deque()
+        self._running = 0
+
+    def fill(self) -> None:
+        """Take pieces until enough jobs run, or a ready piece stands first."""
+        while self._running < self._crew.ahead:
+            if self._waiting and not isinstance(self._waiting[0], Future):
+                return
+            piece = next(self._pieces, self)
+            if piece is self:
+                return
+            if isinstance(piece, Job):
+                self._waiting.append(self._crew.executor.submit(piece.work))
+                self._running += 1
+            else:
+                self._waiting.append(cast("Result", piece))
+
+    def results(self) -> Iterator[Result]:
+        """Hand out results in order, taking more pieces on the way."""
         try:
-            for piece in pieces:
-                if isinstance(piece, Job):
-                    waiting.append(self.executor.submit(piece.work))
-                    running += 1
+            while self._waiting:
+                first = self._waiting.popleft()
+                if isinstance(first, Future):
+                    found = first.result()
+                    self._running -= 1
                 else:
-                    waiting.append(piece)
-                while waiting and (running > self.ahead or not isinstance(waiting[0], Future)):
-                    first = waiting.popleft()
-                    if isinstance(first, Future):
-                        running -= 1
-                        yield first.result()
-                    else:
-                        yield first
-            for rest in waiting:
-                yield rest.result() if isinstance(rest, Future) else rest
+                    found = first
+                yield found
+                self.fill()
         finally:
-            for left in waiting:
+            for left in self._waiting:
                 if isinstance(left, Future):
                     left.cancel()

@@ -79,7 +79,7 @@ class Snapshots:
 
     def verify(self, id: MetaRangeId) -> int:  # noqa: A002
         """Read a whole snapshot and check every promise about it; count the records."""
-        return verify(self.files, self.files.metarange(id))
+        return verify(self.files, self.cuts, self.files.metarange(id))
 
     def close(self) -> None:
         """Stop the threads. Idempotent."""

@@ -3,9 +3,11 @@
 
 A file is checked against itself first: checksums, order, properties and name. Then each row of the
 metarange is checked against the range that it names, since look-ups, cuts and counts believe the
-row. Rows of files from elsewhere hold an estimate where ours hold the raw size.
+row. Files of ours also say how they end, and only the last range may end without a cut. Rows of
+files from elsewhere hold an estimate where ours hold the raw size, and their cuts are not judged.
 """
 
+from lochan.committed.cuts import END, Cuts
 from lochan.committed.files import Files
 from lochan.committed.metarange import Metarange
 from lochan.committed.range import Range
@@ -15,14 +17,27 @@ from lochan.sstable import StoredTable
 from lochan.sstable.properties import CUT
 
 
-def verify(files: Files, metarange: Metarange) -> int:
+def verify(files: Files, cuts: Cuts, metarange: Metarange) -> int:
     """Count the records of a snapshot. Raises Corruption for the first promise that is broken."""
     if metarange.id:
         files.range_once(RangeId(metarange.id)).verify()
     total = 0
-    for found in metarange:
-        total += _verify_range(files.range_once(found.id), found, metarange)
+    for number, found in enumerate(metarange):
+        table = files.range_once(found.id)
+        total += _verify_range(table, found, metarange)
+        if CUT in table.properties:
+            _verify_cut(table, found, cuts, is_last=number == len(metarange) - 1)
     return total
+
+
+def _verify_cut(table: StoredTable, found: Range, cuts: Cuts, *, is_last: bool) -> None:
+    kind = cuts.kind(found.max_key, found.raw_size)
+    if table.properties[CUT] != kind or (kind == END and not is_last):
+        raise Corruption(
+            f"the range says that it ends by {table.properties[CUT]!r}; by the lake's rule it ends"
+            f" by {kind!r}{'' if is_last else ', and others follow'}",
+            file=found.id,
+        )
 
 
 def _verify_range(table: StoredTable, said: Range, metarange: Metarange) -> int:

@@ -26,9 +26,9 @@ from lochan.kernel.chosen import kernel
 from lochan.kernel.records import Records
 from lochan.model.ids import MetaRangeId, RangeId
 from lochan.sstable import write_table
+from lochan.sstable.properties import CUT
 
 RANGES, METARANGES = "ranges", "metaranges"
-CUT = "lochan.cut"
 
 
 class MetarangeWriter:
