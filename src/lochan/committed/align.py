@@ -11,13 +11,13 @@ What lies between two such points can be decided by itself, most often by the id
 
 from collections.abc import Iterator
 
-from lochan.committed.metarange import Metarange
+from lochan.committed.metarange import MetaRange
 from lochan.committed.range import Range
 
 Segment = tuple[list[Range], ...]
 
 
-def aligned(*metaranges: Metarange) -> Iterator[Segment]:
+def aligned(*metaranges: MetaRange) -> Iterator[Segment]:
     """Give the ranges of all metaranges, in key order, by segments; a side may have none in one."""
     ahead = [_Ahead(metarange) for metarange in metaranges]
     while any(side.next is not None for side in ahead):
@@ -40,7 +40,7 @@ class _Ahead:
 
     __slots__ = ("_ranges", "next")
 
-    def __init__(self, metarange: Metarange) -> None:
+    def __init__(self, metarange: MetaRange) -> None:
         self._ranges = iter(metarange)
         self.next: Range | None = None
         self.step()

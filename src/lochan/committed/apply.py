@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from lochan.committed.cuts import Cuts
 from lochan.committed.files import Files
-from lochan.committed.metarange import Metarange
+from lochan.committed.metarange import MetaRange
 from lochan.committed.parallel import Crew, Job
 from lochan.committed.range import Range
-from lochan.committed.writer import MetarangeWriter
+from lochan.committed.writer import MetaRangeWriter
 from lochan.errors import InvalidInput
 from lochan.kernel.chosen import kernel
 from lochan.kernel.records import EMPTY, Records
@@ -43,13 +43,13 @@ _Group = tuple[int, list[Records]]  # the number of a base range, and the change
 
 
 def apply(
-    files: Files, cuts: Cuts, crew: Crew, base: Metarange, changes: Iterable[Records]
+    files: Files, cuts: Cuts, crew: Crew, base: MetaRange, changes: Iterable[Records]
 ) -> Applied:
     """Apply changes, sorted within and across the chunks; an empty identity removes its key.
 
     Raises InvalidInput for changes out of order. Nothing of a failed apply can be reached.
     """
-    writer = MetarangeWriter(files, cuts, crew)
+    writer = MetaRangeWriter(files, cuts, crew)
     changed = 0
     try:
         for piece in crew.in_order(_pieces(files, base, _in_order(changes))):
@@ -78,7 +78,7 @@ def _in_order(changes: Iterable[Records]) -> Iterator[Records]:
 
 
 def _pieces(
-    files: Files, base: Metarange, changes: Iterator[Records]
+    files: Files, base: MetaRange, changes: Iterator[Records]
 ) -> Iterator[_Piece | Job[_Piece]]:
     passed = 0
     for number, parts in _grouped(base, changes):
@@ -89,7 +89,7 @@ def _pieces(
     yield from map(_Piece, base.between(passed, len(base)))
 
 
-def _grouped(base: Metarange, changes: Iterator[Records]) -> Iterator[_Group]:
+def _grouped(base: MetaRange, changes: Iterator[Records]) -> Iterator[_Group]:
     """Collect the changes that fall to each base range; those behind the last come by chunks."""
     current, parts = -1, list[Records]()
     for chunk in changes:

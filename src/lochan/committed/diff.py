@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from lochan.committed.files import Files
 from lochan.committed.interval import EVERYTHING, Interval
 from lochan.committed.join import joined, records_of
-from lochan.committed.metarange import Metarange
+from lochan.committed.metarange import MetaRange
 from lochan.committed.parallel import Crew
 from lochan.committed.range import Range
 from lochan.kernel.chosen import kernel
@@ -53,7 +53,7 @@ def value_at(records: Records, row: int) -> ValueRecord | None:
 
 
 def diff(
-    files: Files, crew: Crew, left: Metarange, right: Metarange, within: Interval = EVERYTHING
+    files: Files, crew: Crew, left: MetaRange, right: MetaRange, within: Interval = EVERYTHING
 ) -> Iterator[Differences]:
     """Give the differences from left to right, chunk by chunk; chunks are never empty."""
     rows = kernel.diff(left.records, right.records)
@@ -68,6 +68,6 @@ def diff(
             yield Differences(found, ours_within, theirs_within)
 
 
-def _differing(metarange: Metarange, rows: memoryview, within: Interval) -> Iterator[Range]:
+def _differing(metarange: MetaRange, rows: memoryview, within: Interval) -> Iterator[Range]:
     ranges = (metarange[row] for row in rows if row >= 0)
     return (found for found in ranges if within.meets(found.min_key, found.max_key))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lochan.committed.disk import CacheUnavailable, DiskTier
 from lochan.committed.memory import MemoryTier
-from lochan.committed.metarange import NOTHING, Metarange
+from lochan.committed.metarange import NOTHING, MetaRange
 from lochan.environment import Environment
 from lochan.errors import Corruption, NotFound, Unavailable
 from lochan.kernel.chosen import kernel
@@ -46,7 +46,7 @@ class Files:
         self._prefix = prefix
         share = memory_bytes // _METARANGES_SHARE
         self._tables = MemoryTier[StoredTable](memory_bytes - share, _mapped_size, environment)
-        self._metaranges = MemoryTier[Metarange](share, _metarange_size, environment)
+        self._metaranges = MemoryTier[MetaRange](share, _metarange_size, environment)
         self.opened = 0  # files read from below the memory tier, for tests and measurements
 
     def put(self, file: TableFile) -> None:
@@ -70,12 +70,12 @@ class Files:
         """Open a range for one pass over it, leaving the memory tier to what is looked up."""
         return self._tables.find(id) or self._open(id)
 
-    def metarange(self, id: MetaRangeId) -> Metarange:  # noqa: A002
+    def metarange(self, id: MetaRangeId) -> MetaRange:  # noqa: A002
         """Read a metarange whole; the empty id is the empty one."""
         return self._metaranges.get(id, self._read_metarange) if id else NOTHING
 
-    def _read_metarange(self, name: str) -> Metarange:
-        return Metarange(MetaRangeId(name), self._open(name).records())
+    def _read_metarange(self, name: str) -> MetaRange:
+        return MetaRange(MetaRangeId(name), self._open(name).records())
 
     def _open(self, name: str) -> StoredTable:
         self.opened += 1
@@ -143,5 +143,5 @@ def _mapped_size(table: StoredTable) -> int:
     return table.size_bytes
 
 
-def _metarange_size(found: Metarange) -> int:
+def _metarange_size(found: MetaRange) -> int:
     return found.size_bytes

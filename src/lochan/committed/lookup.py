@@ -4,13 +4,13 @@
 from collections.abc import Iterator, Sequence
 
 from lochan.committed.files import Files
-from lochan.committed.metarange import Metarange
+from lochan.committed.metarange import MetaRange
 from lochan.committed.parallel import Crew, Job
 from lochan.kernel.chosen import kernel
 from lochan.kernel.records import Column, Record, Records
 
 
-def get(files: Files, metarange: Metarange, key: bytes) -> Record | None:
+def get(files: Files, metarange: MetaRange, key: bytes) -> Record | None:
     """Find one record; None where the key is absent."""
     number = metarange.find(key)
     if number == len(metarange):
@@ -20,7 +20,7 @@ def get(files: Files, metarange: Metarange, key: bytes) -> Record | None:
 
 
 def get_many(
-    files: Files, crew: Crew, metarange: Metarange, keys: Sequence[bytes] | Column
+    files: Files, crew: Crew, metarange: MetaRange, keys: Sequence[bytes] | Column
 ) -> Records:
     """Find many records at once, in the order of the keys; an absent key gets an empty identity.
 
@@ -35,7 +35,7 @@ def get_many(
     return Records(asked, kernel.take(found.identities, back), kernel.take(found.values, back))
 
 
-def _parts(files: Files, metarange: Metarange, keys: Column) -> Iterator[Records | Job[Records]]:
+def _parts(files: Files, metarange: MetaRange, keys: Column) -> Iterator[Records | Job[Records]]:
     start = 0
     while start < len(keys):
         number = metarange.find(keys[start])
@@ -57,7 +57,7 @@ class _Look:
 
     __slots__ = ("_files", "_keys", "_metarange", "_number")
 
-    def __init__(self, files: Files, metarange: Metarange, number: int, keys: Column) -> None:
+    def __init__(self, files: Files, metarange: MetaRange, number: int, keys: Column) -> None:
         self._files = files
         self._metarange = metarange
         self._number = number

@@ -19,10 +19,10 @@ from lochan.committed.cuts import Cuts
 from lochan.committed.diff import value_at
 from lochan.committed.files import Files
 from lochan.committed.join import joined, records_of
-from lochan.committed.metarange import Metarange
+from lochan.committed.metarange import MetaRange
 from lochan.committed.parallel import Crew
 from lochan.committed.range import Range
-from lochan.committed.writer import MetarangeWriter
+from lochan.committed.writer import MetaRangeWriter
 from lochan.errors import InvalidInput
 from lochan.kernel.chosen import kernel
 from lochan.kernel.interface import MergedRows
@@ -52,7 +52,7 @@ def merge(
     files: Files,
     cuts: Cuts,
     crew: Crew,
-    sides: tuple[Metarange, Metarange, Metarange],
+    sides: tuple[MetaRange, MetaRange, MetaRange],
     strategy: str,
 ) -> Merged:
     """Merge (base, dest, source); the strategy settles conflicts, "" reports them."""
@@ -73,7 +73,7 @@ class _Merging:
         self._files = files
         self._crew = crew
         self._strategy = strategy
-        self._writer = MetarangeWriter(files, cuts, crew)
+        self._writer = MetaRangeWriter(files, cuts, crew)
         self._listed: list[Conflict] = []
         self._count = 0
 

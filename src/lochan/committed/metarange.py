@@ -11,7 +11,7 @@ from lochan.kernel.records import EMPTY, Records
 from lochan.model.ids import MetaRangeId, RangeId
 
 
-class Metarange:
+class MetaRange:
     """The rows of a metarange file. Rows become ranges when asked for: most never are."""
 
     def __init__(self, id: MetaRangeId, records: Records) -> None:  # noqa: A002 - the seeds' word
@@ -56,4 +56,4 @@ class Metarange:
         return 2 * self.records.raw_size + 200 * len(self)
 
 
-NOTHING = Metarange(MetaRangeId(""), EMPTY)
+NOTHING = MetaRange(MetaRangeId(""), EMPTY)

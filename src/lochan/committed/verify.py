@@ -9,7 +9,7 @@ files from elsewhere hold an estimate where ours hold the raw size, and their cu
 
 from lochan.committed.cuts import END, Cuts
 from lochan.committed.files import Files
-from lochan.committed.metarange import Metarange
+from lochan.committed.metarange import MetaRange
 from lochan.committed.range import Range
 from lochan.errors import Corruption
 from lochan.model.ids import RangeId
@@ -17,7 +17,7 @@ from lochan.sstable import StoredTable
 from lochan.sstable.properties import CUT
 
 
-def verify(files: Files, cuts: Cuts, metarange: Metarange) -> int:
+def verify(files: Files, cuts: Cuts, metarange: MetaRange) -> int:
     """Count the records of a snapshot. Raises Corruption for the first promise that is broken."""
     if metarange.id:
         files.range_once(RangeId(metarange.id)).verify()
@@ -40,7 +40,7 @@ def _verify_cut(table: StoredTable, found: Range, cuts: Cuts, *, is_last: bool) 
         )
 
 
-def _verify_range(table: StoredTable, said: Range, metarange: Metarange) -> int:
+def _verify_range(table: StoredTable, said: Range, metarange: MetaRange) -> int:
     count = table.verify()
     records = table.records()
     size = records.raw_size if CUT in table.properties else said.raw_size

@@ -31,7 +31,7 @@ from lochan.sstable.properties import CUT
 RANGES, METARANGES = "ranges", "metaranges"
 
 
-class MetarangeWriter:
+class MetaRangeWriter:
     """Takes pieces in key order and gives the id of their metarange."""
 
     def __init__(self, files: Files, cuts: Cuts, crew: Crew) -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lochan.committed.align import Segment, aligned
-from lochan.committed.metarange import NOTHING, Metarange
+from lochan.committed.metarange import NOTHING, MetaRange
 from lochan.committed.range import Range
 from lochan.kernel.records import Records
 from lochan.model.ids import MetaRangeId, RangeId
@@ -13,13 +13,13 @@ from lochan.model.ids import MetaRangeId, RangeId
 NAME = MetaRangeId("ab" * 32)
 
 
-def metarange(*spans: str) -> Metarange:
+def metarange(*spans: str) -> MetaRange:
     """Make a metarange of ranges given by their first and last key: "a-c"."""
     ranges = [
         Range(RangeId("ab" * 32), first.encode(), last.encode(), 1, 1)
         for first, last in (span.split("-") for span in spans)
     ]
-    return Metarange(NAME, Records.of(each.row() for each in ranges))
+    return MetaRange(NAME, Records.of(each.row() for each in ranges))
 
 
 def spans(segment: Segment) -> tuple[list[str], ...]:

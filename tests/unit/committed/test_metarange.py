@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from lochan.committed import DiskTier, Files, Snapshots
-from lochan.committed.metarange import NOTHING, Metarange
+from lochan.committed.metarange import NOTHING, MetaRange
 from lochan.committed.range import Range
 from lochan.errors import Corruption
 from lochan.kernel.records import Record
@@ -104,7 +104,7 @@ def test_a_look_up_follows_no_id_that_is_none(tmp_path: Path, lie: str) -> None:
 def test_the_size_in_memory_grows_with_the_rows() -> None:
     with open_snapshots() as snapshots:
         one = snapshots.files.metarange(build(snapshots, ROWS))
-        half = Metarange(MetaRangeId("ab" * 32), one.records.slice(0, len(one) // 2))
+        half = MetaRange(MetaRangeId("ab" * 32), one.records.slice(0, len(one) // 2))
     assert 0 == NOTHING.size_bytes < half.size_bytes < one.size_bytes
 
 
