@@ -11,7 +11,8 @@ from libc.string cimport memset
 
 from lochan.kernel.native.blocks cimport (
     BAD_KEY, BAD_KIND, BAD_RESTARTS, BAD_SEPARATOR, EMPTY_BLOCK, FINE, NO_MEMORY, TOO_LARGE,
-    Content, Fault, Walk, corruption, drop_content, drop_walk, load_block, restart_point, start_walk, step,
+    Content, Fault, Walk, corruption, drop_content, drop_walk, load_block, restart_point,
+    start_walk, step,
 )
 from lochan.kernel.native.buffers cimport (
     Builder, Held, RowsBuilder, View, at, drop_builder, drop_rows, finish_builder, finish_rows,
