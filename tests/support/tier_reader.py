@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 from lochan.committed import DiskTier, Files, Snapshots
+from lochan.faults import Fault
 from lochan.model.ids import MetaRangeId
-from lochan.objects.faulty import Fault, Faulty, no_faults
+from lochan.objects.faulty import Faulty, no_faults
 from lochan.objects.open import open_objects
 from lochan.objects.store import ObjectStore
 from support.trees import ENVIRONMENT, SMALL, content, numbered

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator
 
 from lochan.committed import Cuts, Files, Snapshots
 from lochan.environment import RealEnvironment
+from lochan.faults import Fault
 from lochan.kernel.records import Records
 from lochan.model.ids import EMPTY_TREE, MetaRangeId
-from lochan.objects.faulty import Call, Fault, Faulty
+from lochan.objects.faulty import Call, Faulty
 from lochan.objects.open import open_objects
 from lochan.objects.store import ObjectStore
 from support.record_strategies import Rows, to_records, to_rows

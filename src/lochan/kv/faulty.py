@@ -1,19 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A store that fails where a plan says so, around any other store.
 
-A plan is asked before each call and answers with a fault:
-
-    OK             the call goes through
-    Delay(s)       the environment sleeps first, then the call goes through
-    ERROR          Unavailable; the call never reached the store
-    LOST_REQUEST   UnknownOutcome; the call never reached the store, but the caller cannot know
-    LOST_RESPONSE  UnknownOutcome; the store did its part, whatever it answered
-    CRASH_BEFORE   the calling process dies; the call never reached the store
-    CRASH_AFTER    the calling process dies; the store did its part
-    ZOMBIE         UnknownOutcome now; the write takes effect when `wake_zombies` is called
+A plan is asked before each call and answers with a fault (`lochan.faults` lists them). A zombie's
+write takes effect when `wake_zombies` is called.
 
 Reads change nothing, so a read that loses request or response is Unavailable. A zombie breaks
-promise K7; it is here to show that callers or checkers notice a store that does.
+promise K7.
 
 A scan asks as "scan" when it begins, and as "scan_next" before each row and before its end: failing
 the last of these is how "an error read as the end of data" is found. Only the seven operations are
@@ -30,34 +22,14 @@ fail.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import NamedTuple, TypeVar
 
 from lochan.environment import Environment
 from lochan.errors import LochanError, Unavailable, UnknownOutcome
+from lochan.faults import Crashed, Delay, Fault
 from lochan.kv.store import Pair, Present, Store, Versioned
 
 R = TypeVar("R")
-
-
-class Fault(StrEnum):
-    """What happens to one call; see the module's table."""
-
-    OK = "ok"
-    ERROR = "error"
-    LOST_REQUEST = "lost request"
-    LOST_RESPONSE = "lost response"
-    CRASH_BEFORE = "crash before"
-    CRASH_AFTER = "crash after"
-    ZOMBIE = "zombie"
-
-
-@dataclass(frozen=True, slots=True)
-class Delay:
-    """The call goes through after this long."""
-
-    seconds: float
 
 
 class Call(NamedTuple):
@@ -70,10 +42,6 @@ class Call(NamedTuple):
 
 
 Plan = Callable[[Call], Fault | Delay]
-
-
-class Crashed(BaseException):
-    """The process died here: no handler of ordinary errors may survive it."""
 
 
 def no_faults(_: Call) -> Fault | Delay:

@@ -1,16 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """An object store that fails where a plan says so, around any other store.
 
-A plan is asked before each call and answers with a fault, in the words of `lochan.kv.faulty`:
-
-    OK             the call goes through
-    Delay(s)       the environment sleeps first, then the call goes through
-    Truncate(n)    a put sees a body that ends after n bytes; other calls go through
-    ERROR          Unavailable; the call never reached the store
-    LOST_REQUEST   UnknownOutcome; the call never reached the store, but the caller cannot know
-    LOST_RESPONSE  UnknownOutcome; the store did its part, whatever it answered
-    CRASH_BEFORE   the calling process dies; the call never reached the store
-    CRASH_AFTER    the calling process dies; the store did its part
+A plan is asked before each call and answers with a fault (`lochan.faults` lists them; zombies are
+refused here), or with Truncate(n): a put then sees a body that ends after n bytes, and other calls
+go through.
 
 Reads change nothing, so a read that loses request or response is Unavailable. A get asks as "get",
 and as "get_next" before each chunk and before the end; every page of a listing is a "list". A put
@@ -23,11 +16,11 @@ Multipart goes through the plain verbs here, so that each part has its own place
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import NamedTuple, TypeVar
 
 from lochan.environment import Environment
-from lochan.errors import LochanError, Unavailable, UnknownOutcome
+from lochan.errors import InvalidInput, LochanError, Unavailable, UnknownOutcome
+from lochan.faults import Crashed, Delay, Fault
 from lochan.objects.body import chunks
 from lochan.objects.joined import JoinedUploads
 from lochan.objects.store import (
@@ -45,24 +38,6 @@ from lochan.objects.store import (
 )
 
 R = TypeVar("R")
-
-
-class Fault(StrEnum):
-    """What happens to one call; see the module's table."""
-
-    OK = "ok"
-    ERROR = "error"
-    LOST_REQUEST = "lost request"
-    LOST_RESPONSE = "lost response"
-    CRASH_BEFORE = "crash before"
-    CRASH_AFTER = "crash after"
-
-
-@dataclass(frozen=True, slots=True)
-class Delay:
-    """The call goes through after this long."""
-
-    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +61,6 @@ class Call(NamedTuple):
 
 
 Plan = Callable[[Call], Fault | Delay | Truncate]
-
-
-class Crashed(BaseException):
-    """The process died here: no handler of ordinary errors may survive it."""
 
 
 def no_faults(_: Call) -> Fault:
@@ -197,6 +168,8 @@ class Faulty:
                 raise UnknownOutcome(f"planned fault: {fault}")
             case Fault.CRASH_BEFORE | Fault.CRASH_AFTER:
                 self._crash()
+            case Fault.ZOMBIE:
+                raise InvalidInput("zombies are for the KV; plan another fault for objects")
         return work()
 
     def _read(self, fault: Fault | Truncate, work: Callable[[], R]) -> R:

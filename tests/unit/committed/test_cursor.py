@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from lochan.committed import Snapshots
 from lochan.committed.cursor import Cursor
 from lochan.errors import Corruption, Unavailable
+from lochan.faults import Fault
 from lochan.kernel.records import Record
 from lochan.model.ids import MetaRangeId
-from lochan.objects.faulty import Call, Fault, Faulty
+from lochan.objects.faulty import Call, Faulty
 from support.hand_made import as_range, put_metarange
 from support.record_strategies import Rows
 from support.tree_strategies import examples, keys, trees

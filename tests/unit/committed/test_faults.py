@@ -12,9 +12,10 @@ import pytest
 
 from lochan.committed import Snapshots
 from lochan.errors import InvalidInput, Unavailable
+from lochan.faults import Crashed, Fault
 from lochan.kernel.records import Records
 from lochan.model.ids import MetaRangeId
-from lochan.objects.faulty import Call, Crashed, Fault, Faulty, Plan, Truncate, no_faults
+from lochan.objects.faulty import Call, Faulty, Plan, Truncate, no_faults
 from lochan.objects.store import ObjectStore
 from lochan.objects.walk import walk
 from lochan.sstable import StoredTable, read_table

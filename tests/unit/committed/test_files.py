@@ -11,8 +11,9 @@ import pytest
 
 from lochan.committed import Files, Snapshots
 from lochan.errors import Corruption, NotFound
+from lochan.faults import Fault
 from lochan.model.ids import MetaRangeId, RangeId
-from lochan.objects.faulty import Fault, Faulty
+from lochan.objects.faulty import Faulty
 from lochan.objects.open import open_objects
 from servers.seaweedfs import S3Server
 from support.tier_reader import ROWS, far_objects, local_objects, open_tiers

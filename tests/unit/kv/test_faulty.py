@@ -5,8 +5,9 @@ import pytest
 
 from lochan.environment import RealEnvironment
 from lochan.errors import PredicateFailed, Unavailable, UnknownOutcome
+from lochan.faults import Crashed, Delay, Fault
 from lochan.kv.drivers.memory import MemoryStore
-from lochan.kv.faulty import Call, Crashed, Delay, Fault, Faulty, fail_nth
+from lochan.kv.faulty import Call, Faulty, fail_nth
 from lochan.kv.read import find
 from lochan.kv.store import EXISTS, SetMany, Store
 

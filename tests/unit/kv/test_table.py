@@ -4,8 +4,9 @@ import pytest
 
 from lochan.environment import RealEnvironment
 from lochan.errors import InvalidInput, NotFound, PredicateFailed, Unavailable, UnknownOutcome
+from lochan.faults import Fault
 from lochan.kv.drivers.memory import MemoryStore
-from lochan.kv.faulty import Fault, Faulty, fail_nth
+from lochan.kv.faulty import Faulty, fail_nth
 from lochan.kv.open import open_store
 from lochan.kv.set_many import set_many
 from lochan.kv.table import Table

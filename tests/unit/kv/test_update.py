@@ -6,8 +6,9 @@ import pytest
 
 from lochan.environment import RealEnvironment
 from lochan.errors import Conflict, LochanError, Unavailable, UnknownOutcome
+from lochan.faults import Crashed, Delay, Fault
 from lochan.kv.drivers.memory import MemoryStore
-from lochan.kv.faulty import Call, Crashed, Delay, Fault, Faulty, Plan, fail_nth
+from lochan.kv.faulty import Call, Faulty, Plan, fail_nth
 from lochan.kv.read import find
 from lochan.kv.store import Store
 from lochan.kv.update import LONGEST_PAUSE_S, update

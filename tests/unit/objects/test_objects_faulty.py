@@ -5,8 +5,9 @@ import pytest
 
 from lochan.environment import RealEnvironment
 from lochan.errors import InvalidInput, Unavailable, UnknownOutcome
+from lochan.faults import Crashed, Delay, Fault
 from lochan.objects.drivers.memory import MemoryObjects
-from lochan.objects.faulty import Call, Crashed, Delay, Fault, Faulty, Truncate, fail_nth, no_faults
+from lochan.objects.faulty import Call, Faulty, Truncate, fail_nth, no_faults
 from lochan.objects.store import IF_ABSENT
 from lochan.objects.walk import walk
 
