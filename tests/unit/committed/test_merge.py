@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Merges: who wins, what is listed, and what is not even opened."""
+
+import pytest
+
+from lochan.committed.merge import CONFLICTS_LISTED
+from lochan.errors import InvalidInput
+from lochan.model.ids import EMPTY_TREE
+from lochan.model.records import ValueRecord
+from support.record_strategies import Rows
+from support.tree_model import applied
+from support.trees import (
+    Watched,
+    build,
+    content,
+    memory_objects,
+    numbered,
+    open_snapshots,
+    range_ids,
+)
+
+BASE = numbered(30)
+OURS: Rows = {b"k003": (b"2", b"ours"), b"k020": (b"", b"")}
+THEIRS: Rows = {b"k003": (b"3", b"theirs"), b"k020": (b"4", b"kept"), b"k027": (b"5", b"new")}
+
+
+def test_a_conflict_is_reported_with_all_three_sides() -> None:
+    with open_snapshots() as snapshots:
+        sides = [build(snapshots, applied(BASE, each)) for each in ({}, OURS, THEIRS)]
+        result = snapshots.merge(*sides)
+        first, second = result.conflicts
+        assert (result.id, result.conflict_count) == (None, 2)
+        assert (first.key, second.key) == (b"k003", b"k020")
+        assert first.dest == ValueRecord(identity=b"2", data=b"ours")
+        assert first.source == ValueRecord(identity=b"3", data=b"theirs")
+        assert second.base == ValueRecord(identity=b"1", data=b"value 20")
+        assert second.dest is None
+
+
+@pytest.mark.parametrize(
+    ("strategy", "third", "twentieth"),
+    [("dest-wins", b"2", b""), ("source-wins", b"3", b"4")],
+)
+def test_a_strategy_settles_conflicts_and_nothing_else(
+    strategy: str, third: bytes, twentieth: bytes
+) -> None:
+    with open_snapshots() as snapshots:
+        sides = [build(snapshots, applied(BASE, each)) for each in ({}, OURS, THEIRS)]
+        result = snapshots.merge(*sides, strategy)
+        assert result.id is not None
+        rows = content(snapshots, result.id)
+        found = [rows.get(key, (b"",))[0] for key in (b"k003", b"k020", b"k027", b"k028")]
+        assert found == [third, twentieth, b"5", b"1"]
+        assert result.conflict_count == len(result.conflicts) == 2
+
+
+def test_all_conflicts_are_counted_and_the_first_ones_described() -> None:
+    base, dest, source = (
+        numbered(CONFLICTS_LISTED + 30, identity) for identity in (b"1", b"2", b"3")
+    )
+    with open_snapshots() as snapshots:
+        result = snapshots.merge(*(build(snapshots, rows) for rows in (base, dest, source)))
+        assert result.conflict_count == CONFLICTS_LISTED + 30
+        assert [each.key for each in result.conflicts] == sorted(base)[:CONFLICTS_LISTED]
+
+
+def test_a_merge_with_conflicts_stores_no_metarange() -> None:
+    watched = Watched(memory_objects())
+    with open_snapshots(watched.objects) as snapshots:
+        sides = [build(snapshots, applied(BASE, each)) for each in ({}, OURS, THEIRS)]
+        watched.forget()
+        assert snapshots.merge(*sides).id is None
+        kinds = {snapshots.files.range_once(name).properties["type"] for name in watched.written}
+        assert kinds <= {b"ranges"}
+
+
+def test_where_one_side_is_the_base_no_range_is_opened() -> None:
+    watched = Watched(memory_objects())
+    with open_snapshots(watched.objects) as snapshots:
+        base, other = build(snapshots, BASE), build(snapshots, applied(BASE, THEIRS))
+        for sides in (
+            (base, other, base),
+            (base, base, other),
+            (base, other, other),
+            (EMPTY_TREE, other, EMPTY_TREE),
+        ):
+            list(map(snapshots.files.metarange, sides))
+            watched.forget()
+            result = snapshots.merge(*sides)
+            assert (result.id, watched.read, watched.written) == (other, [], [])
+            assert result.ranges_reused == len(range_ids(snapshots, other))
+
+
+def test_sides_that_changed_different_ranges_are_joined_without_opening_any() -> None:
+    watched = Watched(memory_objects())
+    with open_snapshots(watched.objects) as snapshots:
+        base = build(snapshots, BASE)
+        ranges = list(snapshots.files.metarange(base))
+        ours, theirs = {ranges[1].min_key: (b"2", b"")}, {ranges[-2].min_key: (b"2", b"")}
+        sides = [base, *(build(snapshots, applied(BASE, each)) for each in (ours, theirs))]
+        list(map(snapshots.files.metarange, sides))
+        watched.forget()
+        result = snapshots.merge(*sides)
+        assert result.id is not None
+        assert (watched.read, watched.written) == ([], [result.id])
+        assert content(snapshots, result.id) == applied(BASE, {**ours, **theirs})
+
+
+def test_an_unknown_strategy_is_refused() -> None:
+    with open_snapshots() as snapshots, pytest.raises(InvalidInput, match="no merge strategy"):
+        snapshots.merge(EMPTY_TREE, EMPTY_TREE, EMPTY_TREE, "ours")
