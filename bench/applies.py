@@ -34,6 +34,7 @@ def main() -> list[Row]:
     """Measure both, in a process of its own, so that its memory can be told."""
     snapshots, base = open_lake(COUNT, memory_bytes=64 * MIB)
     changes = scattered(COUNT, CHANGES)
+    assert snapshots.apply(base, [changes]).changed == CHANGES
     spread = best(lambda: snapshots.apply(base, [changes]))
     together = records(COUNT // 3, COUNT // 3 + CHANGES, version=2)
     clustered = best(lambda: snapshots.apply(base, [together]))
