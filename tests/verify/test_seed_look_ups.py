@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Seed 001's figure at the seed's size: random look-ups among 200 million objects.
 
-The lake is made once, under .cache/bench, and takes about 25 GB. The figures are printed, beside the
-seed's 500,000 a second; which of them meet it depends on the machine, so that only the answers are
-asserted here (`bench/look_ups.py` checks that every key is found).
+The lake is made once, under .cache/bench, and takes about 25 GB. The figures are printed beside
+the seed's 500,000 a second; which of them meet it depends on the machine, so that only the answers
+are asserted (`bench/look_ups.py` checks that every key is found).
 """
 
 import shutil
