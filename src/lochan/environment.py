@@ -17,6 +17,16 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 
+class Event(Protocol):
+    """Something that happens once, and that others wait for."""
+
+    def set(self) -> None:
+        """Say that it has happened, and wake who waits."""
+
+    def wait(self) -> object:
+        """Return when it has happened, at once if it has already."""
+
+
 class Environment(Protocol):
     """What protocol code may know of the world outside its arguments and stores."""
 
@@ -37,6 +47,9 @@ class Environment(Protocol):
 
     def lock(self) -> AbstractContextManager[object]:
         """Make a mutual exclusion lock for one process."""
+
+    def event(self) -> Event:
+        """Make an event that has not happened yet."""
 
     def executor(self, threads: int) -> Executor:
         """Make a pool that runs work beside the caller; the caller shuts it down."""
@@ -71,6 +84,10 @@ class RealEnvironment:
     def lock(self) -> AbstractContextManager[object]:
         """Make a thread lock."""
         return threading.Lock()
+
+    def event(self) -> Event:
+        """Make a thread event."""
+        return threading.Event()
 
     def executor(self, threads: int) -> Executor:
         """Make a thread pool."""

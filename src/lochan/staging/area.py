@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is staged under one token: set, get, list and drop. docs/formats/kv-keys.md.
+
+A token is a partition of the store, and a path is a key in it. A tombstone is a row without an
+identity: it hides what the commit below holds. Which token a branch writes to, and when it may be
+dropped, is not known here.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from lochan.kv.read import find, scan_prefix
+from lochan.kv.set_many import set_many
+from lochan.kv.store import DropPartition, Predicate, Present, Store
+from lochan.model.codec import decode_staged_entry, encode_staged_entry
+from lochan.model.ids import StagingToken
+from lochan.model.keys import STAGED, token_partition
+from lochan.model.records import StagedEntry
+
+Found = tuple[StagedEntry, Predicate]
+
+
+class StagingArea:
+    """The staged rows of every token in one store."""
+
+    def __init__(self, store: Store) -> None:
+        """Keep rows in this store."""
+        self._store = store
+
+    def set(self, token: StagingToken, entry: StagedEntry) -> None:
+        """Stage a write or a tombstone, over what is there."""
+        self._store.set(token_partition(token), STAGED + entry.key, encode_staged_entry(entry))
+
+    def set_if(self, token: StagingToken, entry: StagedEntry, predicate: Present | None) -> None:
+        """Stage only over the row that `find` gave; None: only where there is none."""
+        key, value = STAGED + entry.key, encode_staged_entry(entry)
+        self._store.set_if(token_partition(token), key, value, predicate)
+
+    def set_many(self, token: StagingToken, entries: Iterable[StagedEntry]) -> None:
+        """Stage many writes; each is atomic, all together are not."""
+        rows = {STAGED + entry.key: encode_staged_entry(entry) for entry in entries}
+        set_many(self._store, token_partition(token), rows)
+
+    def find(self, token: StagingToken, key: bytes) -> Found | None:
+        """Give the row of a key and its predicate; None where the token says nothing of it."""
+        found = find(self._store, token_partition(token), STAGED + key)
+        return (decode_staged_entry(found.value), found.predicate) if found else None
+
+    def scan(self, token: StagingToken, start: bytes = b"") -> Iterator[StagedEntry]:
+        """Give the rows from `start` on, in key order. Raises when the store fails."""
+        partition = token_partition(token)
+        for key, value in self._store.scan(partition, STAGED + start):
+            if not key.startswith(STAGED):
+                return
+            yield decode_staged_entry(value)
+
+    def is_empty(self, token: StagingToken) -> bool:
+        """Say whether nothing is staged. Raises when the store fails: that is not emptiness."""
+        return next(self.scan(token), None) is None
+
+    def drop(self, token: StagingToken) -> None:
+        """Forget every row of a token that no branch names any more. Idempotent."""
+        partition = token_partition(token)
+        if isinstance(self._store, DropPartition):
+            self._store.drop_partition(partition)
+            return
+        for key, _ in scan_prefix(self._store, partition, b""):
+            self._store.delete(partition, key)
