@@ -53,7 +53,6 @@ check: $(VENV)/kernel
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	MYPYPATH=src:examples $(BIN)/mypy --explicit-package-bases examples
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest --quiet tests/test_architecture.py
 

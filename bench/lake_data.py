@@ -99,4 +99,4 @@ def _mixed(numbers: Numbers) -> Numbers:
 def _column(rows: Bytes) -> Column:
     count, width = rows.shape
     offsets = np.arange(0, (count + 1) * width, width, dtype=np.int64)
-    return Column(memoryview(np.ascontiguousarray(rows)).cast("B"), memoryview(offsets))
+    return Column(np.ascontiguousarray(rows).data.cast("B"), offsets.data)

@@ -7,6 +7,7 @@ The same records, the same format (version 2, snappy, CRC32C), RocksDB's default
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 from rocksdict import (
     BlockBasedOptions,
@@ -69,7 +70,8 @@ def merge(store: Rdict, changes: Pairs, path: Path) -> str:
 def _merged(store: Rdict, changes: Pairs) -> Iterator[tuple[bytes, bytes]]:
     following = iter(changes)
     change = next(following, None)
-    for row in store.items():
+    rows = cast("Iterator[tuple[bytes, bytes]]", store.items())  # raw mode has nothing but bytes
+    for row in rows:
         while change is not None and change[0] < row[0]:
             yield change
             change = next(following, None)

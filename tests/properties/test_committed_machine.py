@@ -65,8 +65,8 @@ class Trees(RuleBasedStateMachine):
     def merge(
         self, base: MetaRangeId, dest: MetaRangeId, source: MetaRangeId, strategy: str
     ) -> MetaRangeId:
-        sides = [self.rows[side] for side in (base, dest, source)]
-        identities, conflicts = tree_model.merged(*sides, strategy)
+        old, ours, theirs = (self.rows[side] for side in (base, dest, source))
+        identities, conflicts = tree_model.merged(old, ours, theirs, strategy)
         result = self.snapshots.merge(base, dest, source, strategy)
         assert [conflict.key for conflict in result.conflicts] == conflicts
         if conflicts and not strategy:
@@ -75,7 +75,9 @@ class Trees(RuleBasedStateMachine):
         assert result.id is not None
         rows = content(self.snapshots, result.id)
         assert {key: identity for key, (identity, _) in rows.items()} == identities
-        assert all(row in (side.get(key) for side in sides) for key, row in rows.items())
+        assert all(
+            row in (side.get(key) for side in (old, ours, theirs)) for key, row in rows.items()
+        )
         assert build(self.snapshots, rows) == result.id
         return self.keep(result.id, rows)
 

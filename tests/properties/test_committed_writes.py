@@ -44,7 +44,7 @@ def check(snapshots: Snapshots, found: MetaRangeId, rows: Rows) -> None:
         assert (each.min_key, each.max_key) == (part[0][0], part[-1][0])
         assert (each.count, each.raw_size) == (len(part), sum(len(b"".join(row)) for row in part))
         assert list(snapshots.files.range_once(each.id).records()) == part
-    named = [tuple(each.row()) for each in ranges]
+    named = [each.row() for each in ranges]
     assert found == (tree_model.file_id(named) if named else "")
     assert content(snapshots, found) == rows
     assert snapshots.verify(found) == len(rows)
@@ -122,8 +122,8 @@ def test_merge_equals_a_dictionary(
     dest, source = applied(base, ours), applied(base, theirs)
     identities, conflicts = tree_model.merged(base, dest, source, strategy)
     with open_snapshots(cuts=rule) as snapshots:
-        sides = [build(snapshots, rows) for rows in (base, dest, source)]
-        result = snapshots.merge(*sides, strategy)
+        start, left, right = (build(snapshots, rows) for rows in (base, dest, source))
+        result = snapshots.merge(start, left, right, strategy)
         assert [conflict.key for conflict in result.conflicts] == conflicts
         assert result.conflict_count == len(conflicts)
         if conflicts and not strategy:
@@ -161,13 +161,13 @@ def test_merge_does_not_open_what_all_sides_share(
     watched = Watched(memory_objects())
     with open_snapshots(watched.objects, rule, memory_bytes=0) as snapshots:
         trees = (base, applied(base, ours), applied(base, theirs))
-        sides = [build(snapshots, rows) for rows in trees]
+        start, left, right = (build(snapshots, rows) for rows in trees)
         watched.forget()
-        result = snapshots.merge(*sides, "source-wins")
+        result = snapshots.merge(start, left, right, "source-wins")
         read = set(watched.read)
         assert result.id is not None
         shared = set.intersection(
-            *(set(range_ids(snapshots, each)) for each in (*sides, result.id))
+            *(set(range_ids(snapshots, each)) for each in (start, left, right, result.id))
         )
         assert not shared & read
 

@@ -94,7 +94,7 @@ def _survivors(
         kept = dice.randrange(len(pending) + 1)
         yield from pending[:kept]
         if kept < len(pending):
-            torn = list(pending[kept].sectors())
+            torn: list[Write | Resize] = list(pending[kept].sectors())
             yield from torn[: dice.randrange(len(torn) + 1)]
     elif way is Way.SUBSET:
         sectors = [sector for change in pending for sector in change.sectors()]

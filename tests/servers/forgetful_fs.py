@@ -90,7 +90,7 @@ def forgetful_fs(tmp_path: Path) -> Iterator[ForgetfulFs]:
 def _serve(mount: str, subtype: str) -> None:
     import mfusepy  # noqa: PLC0415 - only this process needs libfuse
 
-    class Operations(_Operations, mfusepy.Operations):
+    class Operations(_Operations, mfusepy.Operations):  # type: ignore[misc]  # it has no types
         use_ns = True
 
     operations = Operations()

@@ -19,6 +19,7 @@ from urllib.parse import urlencode
 
 import boto3
 import pytest
+from botocore.client import BaseClient
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -98,7 +99,7 @@ class S3Server:
                 return
         raise AssertionError(self._log())
 
-    def client(self):  # type: ignore[no-untyped-def]  # noqa: ANN201 - boto3 has no types
+    def client(self) -> BaseClient:
         """A plain client, to look at what the server has."""
         return boto3.client(
             "s3",

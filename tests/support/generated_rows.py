@@ -53,4 +53,4 @@ def _put_decimal(rows: NDArray[np.uint8], at: int, numbers: Numbers) -> None:
 def _column(rows: NDArray[np.uint8]) -> Column:
     count, width = rows.shape
     offsets = np.arange(0, (count + 1) * width, width, dtype=np.int64)
-    return Column(memoryview(np.ascontiguousarray(rows)).cast("B"), memoryview(offsets))
+    return Column(np.ascontiguousarray(rows).data.cast("B"), offsets.data)

@@ -150,8 +150,9 @@ class Rebuilt:
         rows = self.sample.properties
         if self.random.random() < 0.2:
             rows = [(key, self.maybe(value)) for key, value in rows]
-        blocks = EncodedBlocks(bytes(self.body), offset, length, 0, 0, 0, 0, 0, 0, 0, 0)
-        return blocks.body + writer._tail(blocks, rows, self.kernel)
+        body = bytes(self.body)
+        blocks = EncodedBlocks(body, offset, length, 0, 0, 0, 0, 0, 0, 0, 0)
+        return body + writer._tail(blocks, rows, self.kernel)
 
     def moved_rows(self, rows: list[tuple[bytes, bytes]]) -> bytes:
         """Store the data blocks that index rows name, and give an index block for them."""

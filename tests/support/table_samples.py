@@ -60,7 +60,7 @@ def with_properties(file: bytes, kernel: Kernel, **changed: bytes | None) -> byt
     footer = get_footer(file, "sample")
     (_, stored), *_ = kernel.decode_block(file, *footer.metaindex, "sample")
     handle, _ = get_handle(stored, 0)
-    rows = dict(kernel.decode_block(file, *handle, "sample"))
+    rows: dict[bytes, bytes | None] = dict(kernel.decode_block(file, *handle, "sample"))
     rows |= {name.replace("__", ".").encode(): value for name, value in changed.items()}
     kept = [(name, value) for name, value in sorted(rows.items()) if value is not None]
     body = file[: handle.offset]

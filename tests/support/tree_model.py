@@ -5,6 +5,7 @@ Nothing here is taken from the package: the cut rule, the ids and the row algebr
 second time, as slowly and as plainly as they can be.
 """
 
+from collections.abc import Iterable
 from hashlib import sha256
 
 from lochan.committed import Cuts
@@ -101,7 +102,7 @@ def cut(rows: Rows, cuts: Cuts) -> list[list[Row]]:
     return [*ranges, current] if current else ranges
 
 
-def file_id(rows: list[Row]) -> str:
+def file_id(rows: Iterable[Row]) -> str:
     """Name a file by its rows."""
     ids = (
         sha256(sha256(key).digest() + sha256(_stored(identity, value)).digest()).digest()

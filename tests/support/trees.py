@@ -7,7 +7,7 @@ from lochan.committed import Cuts, Files, Snapshots
 from lochan.environment import RealEnvironment
 from lochan.faults import Fault
 from lochan.kernel.records import Records
-from lochan.model.ids import EMPTY_TREE, MetaRangeId
+from lochan.model.ids import EMPTY_TREE, MetaRangeId, RangeId
 from lochan.objects.faulty import Call, Faulty
 from lochan.objects.open import open_objects
 from lochan.objects.store import ObjectStore
@@ -45,7 +45,7 @@ def content(snapshots: Snapshots, snapshot: MetaRangeId) -> Rows:
     return to_rows(Records.of(snapshots.cursor(snapshot)))
 
 
-def range_ids(snapshots: Snapshots, snapshot: MetaRangeId) -> list[str]:
+def range_ids(snapshots: Snapshots, snapshot: MetaRangeId) -> list[RangeId]:
     """Name the ranges of a snapshot, in key order."""
     return [found.id for found in snapshots.files.metarange(snapshot)]
 

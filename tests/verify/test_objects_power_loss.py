@@ -33,7 +33,7 @@ class Writer:
     """A writing process, and what it has said so far."""
 
     def __init__(self, root: Path, seed: str, without: str) -> None:
-        command = [sys.executable, objects_workload.__file__, root, seed, without]
+        command: list[str | Path] = [sys.executable, objects_workload.__file__, root, seed, without]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self._lines: list[list[str]] = []
         self._said = threading.Condition()

@@ -12,7 +12,7 @@ import pytest
 
 from lochan.committed import Cuts, Snapshots
 from lochan.errors import Corruption, NotFound
-from lochan.model.ids import EMPTY_TREE, MetaRangeId
+from lochan.model.ids import EMPTY_TREE, MetaRangeId, RangeId
 from lochan.objects.store import ObjectStore
 from support.record_strategies import to_records
 from support.trees import build, memory_objects, numbered, open_snapshots, range_ids
@@ -35,14 +35,14 @@ READS: dict[str, Read] = {
 }
 
 
-def stored() -> tuple[ObjectStore, MetaRangeId, dict[str, str]]:
+def stored() -> tuple[ObjectStore, MetaRangeId, dict[str, RangeId]]:
     """Give a store, the snapshot in it, and the names of its two files."""
     objects = memory_objects()
     with open_snapshots(objects, WHOLE) as snapshots:
         found = build(snapshots, ROWS)
         assert snapshots.apply(EMPTY_TREE, [CHANGE]).id == OTHER
         (only,) = range_ids(snapshots, found)
-    return objects, found, {"range": only, "metarange": found}
+    return objects, found, {"range": only, "metarange": RangeId(found)}
 
 
 def undetected(

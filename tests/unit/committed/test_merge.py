@@ -5,7 +5,7 @@ import pytest
 
 from lochan.committed.merge import CONFLICTS_LISTED
 from lochan.errors import InvalidInput
-from lochan.model.ids import EMPTY_TREE
+from lochan.model.ids import EMPTY_TREE, RangeId
 from lochan.model.records import ValueRecord
 from support.record_strategies import Rows
 from support.tree_model import applied
@@ -45,8 +45,8 @@ def test_a_strategy_settles_conflicts_and_nothing_else(
     strategy: str, third: bytes, twentieth: bytes
 ) -> None:
     with open_snapshots() as snapshots:
-        sides = [build(snapshots, applied(BASE, each)) for each in ({}, OURS, THEIRS)]
-        result = snapshots.merge(*sides, strategy)
+        base, dest, source = (build(snapshots, applied(BASE, each)) for each in ({}, OURS, THEIRS))
+        result = snapshots.merge(base, dest, source, strategy)
         assert result.id is not None
         rows = content(snapshots, result.id)
         found = [rows.get(key, (b"",))[0] for key in (b"k003", b"k020", b"k027", b"k028")]
@@ -70,7 +70,8 @@ def test_a_merge_with_conflicts_stores_no_metarange() -> None:
         sides = [build(snapshots, applied(BASE, each)) for each in ({}, OURS, THEIRS)]
         watched.forget()
         assert snapshots.merge(*sides).id is None
-        kinds = {snapshots.files.range_once(name).properties["type"] for name in watched.written}
+        written = [snapshots.files.range_once(RangeId(name)) for name in watched.written]
+        kinds = {table.properties["type"] for table in written}
         assert kinds <= {b"ranges"}
 
 

@@ -21,20 +21,23 @@ def answer(number: int) -> Job[int]:
 
 
 def test_results_come_in_the_order_of_the_pieces(crew: Crew) -> None:
-    pieces = [answer(number) if number % 3 else number for number in range(50)]
+    pieces: list[int | Job[int]] = [
+        answer(number) if number % 3 else number for number in range(50)
+    ]
     assert list(crew.in_order(pieces)) == list(range(50))
     assert list(crew.in_order([])) == []
 
 
 def test_jobs_run_beside_each_other(crew: Crew) -> None:
     both = Barrier(2)
-    assert sorted(crew.in_order([Job(both.wait), Job(both.wait)])) == [0, 1]
+    pieces: list[int | Job[int]] = [Job(both.wait), Job(both.wait)]
+    assert sorted(crew.in_order(pieces)) == [0, 1]
 
 
 def test_no_more_jobs_are_begun_than_may_wait(crew: Crew) -> None:
     begun = list[int]()
 
-    def pieces() -> Iterator[Job[int]]:
+    def pieces() -> Iterator[int | Job[int]]:
         for number in range(40):
             begun.append(number)
             yield answer(number)
@@ -61,7 +64,7 @@ def test_an_error_comes_in_its_place_and_cancels_what_waits(crew: Crew) -> None:
 
 
 def test_an_error_of_the_pieces_themselves_is_told(crew: Crew) -> None:
-    def pieces() -> Iterator[Job[int]]:
+    def pieces() -> Iterator[int | Job[int]]:
         yield answer(1)
         raise OSError("no more")
 

@@ -91,7 +91,7 @@ class StopsAfterAPage(MemoryStore):
 
 class RemembersWhatItRead(MemoryStore):
     def get(self, partition: bytes, key: bytes) -> Versioned:
-        seen = self.__dict__.setdefault("seen", {})
+        seen: dict[tuple[bytes, bytes], Versioned] = self.__dict__.setdefault("seen", {})
         if (partition, key) not in seen:
             seen[partition, key] = super().get(partition, key)
         return seen[partition, key]
@@ -148,7 +148,10 @@ def test_the_state_machine_notices_a_broken_promise(broken: type[MemoryStore]) -
         print_blob=False,
     )
     with pytest.raises((AssertionError, LochanError)):
-        run_state_machine_as_test(machine, settings=quickly)
+        run_state_machine_as_test(
+            machine,  # type: ignore[arg-type]  # whatever makes a machine will do
+            settings=quickly,
+        )
 
 
 def test_a_store_that_keeps_its_promises_passes_the_same_tests() -> None:

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.rows import tuple_row
 
 from lochan.environment import RealEnvironment
 from lochan.errors import InvalidInput, LochanError, Refused, Unavailable, UnknownOutcome
@@ -70,7 +71,8 @@ def blocked_backend(session: psycopg.Connection, schema: str) -> int:
     )
     while not (row := session.execute(query, (f"%{schema}%",)).fetchone()):
         session.execute("SELECT pg_stat_clear_snapshot()")  # else a transaction sees no news
-    return row[0]
+    pid: int = row[0]
+    return pid
 
 
 def test_two_lakes_share_a_database_by_schema_and_table(postgres_url: str, schema: str) -> None:
@@ -264,9 +266,9 @@ def test_what_a_database_has_set_otherwise_is_overruled(
     session.execute(f"ALTER ROLE {role} SET synchronous_commit = off")
     session.execute(f"ALTER ROLE {role} SET default_transaction_isolation = 'serializable'")
     store = PostgresStore.open(address.replace("postgres@", f"{role}@"), ENVIRONMENT)
-    asked = b"SELECT current_setting(%s)::bytea"
-    names = ["synchronous_commit", "default_transaction_isolation", "statement_timeout"]
-    found = [store._calls.read(asked, (name,))[0][0] for name in names]
+    asked = b"SELECT current_setting('%s')::bytea"
+    names = [b"synchronous_commit", b"default_transaction_isolation", b"statement_timeout"]
+    found = [store._calls.read(asked % name, ())[0][0] for name in names]
     assert found == [b"on", b"read committed", b"10s"]
     store.close()
 
@@ -295,7 +297,8 @@ def test_statements_are_served_by_the_primary_key_without_a_sort(
     }
     statement = b"EXPLAIN " + store._statements[name].replace(b"%b", b"%t")
     with store._calls._pool.connection() as connection:
-        plan = "\n".join(row[0] for row in connection.execute(statement, values[name]))
+        cursor = connection.cursor(row_factory=tuple_row)  # a plan is text
+        plan = "\n".join(row[0] for row in cursor.execute(statement, values[name]))
     assert "Index Scan" in plan
     assert "Seq Scan" not in plan
     assert "Sort " not in plan

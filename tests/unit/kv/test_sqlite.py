@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lochan.environment import RealEnvironment
-from lochan.errors import Corruption, InvalidInput, Refused, Unavailable
+from lochan.errors import Corruption, InvalidInput, LochanError, Refused, Unavailable
 from lochan.kv.drivers import sqlite_file
 from lochan.kv.drivers.sqlite import SqliteStore
 from lochan.kv.drivers.sqlite_turn import Turn
@@ -189,7 +189,7 @@ def test_one_failed_predicate_does_not_touch_the_others_of_its_batch(store: Sqli
         if number % 2:
             store.set(b"p", b"%d" % number, b"v")
         else:
-            with pytest.raises(sqlite_file.LochanError):
+            with pytest.raises(LochanError):
                 store.set_if(b"p", b"taken", b"mine", None)
 
     in_threads(16, write)
@@ -344,7 +344,8 @@ def test_closing_finishes_what_was_asked_before(path: Path, turn: Turn) -> None:
 def test_an_interrupted_caller_leaves_only_when_its_write_is_decided(
     store: SqliteStore, turn: Turn
 ) -> None:
-    interrupted = threading.Event()
+    interrupted, main = threading.Event(), threading.main_thread().ident
+    assert main is not None
 
     def note(number: int, _: object) -> None:
         if not interrupted.is_set():
@@ -356,7 +357,7 @@ def test_an_interrupted_caller_leaves_only_when_its_write_is_decided(
             ENVIRONMENT.sleep(0)
         # Again and again: a signal just before the wait begins would not end it.
         while not interrupted.wait(0.01):
-            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            signal.pthread_kill(main, signal.SIGINT)
         turn.__exit__(None, None, None)
 
     before = signal.signal(signal.SIGINT, note)

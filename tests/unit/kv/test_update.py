@@ -155,8 +155,9 @@ def test_no_change_writes_nothing(inner: Store, environment: RecordingEnvironmen
 def test_what_the_function_raises_goes_through(
     inner: Store, environment: RecordingEnvironment
 ) -> None:
+    known: dict[bytes | None, bytes] = {b"known": b"value"}
     with pytest.raises(KeyError):
-        update(inner, P, K, {b"known": b"value"}.__getitem__, environment)  # None is no key
+        update(inner, P, K, known.__getitem__, environment)  # None is no key
 
 
 FAULTS = [fault for fault in Fault if fault not in {Fault.OK, Fault.ZOMBIE}]

@@ -21,7 +21,7 @@ from lochan.errors import (
     UnknownOutcome,
 )
 from lochan.objects.open import open_objects
-from lochan.objects.store import ALWAYS, IF_ABSENT, IfMatch, ObjectStore, Part
+from lochan.objects.store import ALWAYS, IF_ABSENT, IfMatch, ObjectStore, Part, SupportsMultipart
 
 ENVIRONMENT = RealEnvironment()
 
@@ -99,7 +99,8 @@ def listing(store: ObjectStore) -> object:
 
 
 def complete(store: ObjectStore) -> object:
-    return store.uploads.complete("data/1/a", "id", [Part(1, "e", 1)], when=IF_ABSENT)  # type: ignore[attr-defined]
+    assert isinstance(store, SupportsMultipart)
+    return store.uploads.complete("data/1/a", "id", [Part(1, "e", 1)], when=IF_ABSENT)
 
 
 CASES: list[tuple[Callable[[ObjectStore], object], bytes | None, type[LochanError]]] = [
@@ -199,13 +200,14 @@ def test_a_write_that_was_repeated_is_never_certainly_not_applied() -> None:
 @pytest.mark.parametrize("address", ["a//b", "/a", "a/", "x/./y", "..", "a\tb", "a\\b", "a\uffff"])
 def test_an_address_that_cannot_be_sent_is_refused_before_anything_is(address: str) -> None:
     store = connected("http://127.0.0.1:1")  # nobody listens there: asking would be Unavailable
+    assert isinstance(store, SupportsMultipart)
     calls: list[Callable[[], object]] = [
         lambda: store.put(address, b""),
         lambda: store.get(address),
         lambda: store.head(address),
         lambda: store.delete("data/1/a", address),
         lambda: store.copy("data/1/a", address),
-        lambda: store.uploads.create(address),  # type: ignore[attr-defined]
+        lambda: store.uploads.create(address),
     ]
     for call in calls:
         with pytest.raises(InvalidInput):

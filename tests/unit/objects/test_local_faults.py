@@ -60,8 +60,8 @@ def create(objects: LocalObjects) -> object:
     return objects.put("data/3/4/a", NEW, when=IF_ABSENT)
 
 
-def delete(objects: LocalObjects) -> object:
-    return objects.delete("data/1/a")
+def delete(objects: LocalObjects) -> None:
+    objects.delete("data/1/a")
 
 
 VERBS = [

@@ -222,12 +222,13 @@ def test_what_dead_writers_left_is_swept_and_what_living_ones_write_is_not(
     dead = root / ".lochan/incoming/dead"
     dead.write_bytes(b"half a body")
 
-    def body() -> "list[bytes]":
+    def body() -> list[bytes]:
         with LocalObjectsOpened(root):  # another opener sweeps while we are in the middle
             assert not dead.exists()
         return [BODY]
 
-    store.put("data/1/a", (piece for half in (lambda: [b"first "], body) for piece in half()))
+    halves: list[Callable[[], list[bytes]]] = [lambda: [b"first "], body]
+    store.put("data/1/a", (piece for half in halves for piece in half()))
     assert store.get("data/1/a").read() == b"first " + BODY
     assert files(root / ".lochan") == {"layout"}
 
@@ -290,10 +291,10 @@ class RenamesLate:
     def __getattr__(self, name: str) -> object:
         return getattr(os, name)
 
-    def rename(self, *arguments: object, **options: object) -> None:
+    def rename(self, source: str, target: str, **folders: int) -> None:
         if self._chances:
             self._chances.pop()()
-        os.rename(*arguments, **options)  # type: ignore[arg-type]  # noqa: PTH104  needs dir_fd
+        os.rename(source, target, **folders)  # noqa: PTH104  needs dir_fd
 
 
 @pytest.mark.parametrize("others_turn", ["put", "delete"])
@@ -306,7 +307,8 @@ def test_between_the_look_at_a_version_and_its_replacement_nobody_comes(
     def others() -> None:
         with LocalObjectsOpened(root) as other:
             if others_turn == "delete":
-                outcomes.append(other.delete("data/1/a"))
+                other.delete("data/1/a")
+                outcomes.append(None)
                 return
             try:
                 other.put("data/1/a", b"other", when=first)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stores that break one promise each: the conformance suite must notice every one of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pytest
 from hypothesis import Phase, settings
@@ -154,7 +154,7 @@ class Suite(ObjectStoreConformance):
 SMALL = {"size": 1000}
 OTHER_SIZE = "a_body_of_another_size_than_declared_is_refused"
 ONE_BYTE = {"extent": Span(0, 1), "expected": slice(0, 1)}
-CASES: list[tuple[type[MemoryObjects], str, dict[str, object]]] = [
+CASES: list[tuple[type[MemoryObjects], str, Mapping[str, object]]] = [
     (IgnoresTheDeclaredSize, OTHER_SIZE, {**SMALL, "declared": 1}),
     (IgnoresTheDeclaredSize, OTHER_SIZE, {**SMALL, "declared": -1}),
     (StoresWhatCame, "a_failing_body_leaves_nothing_and_its_error_passes", SMALL),
@@ -178,7 +178,7 @@ CASES: list[tuple[type[MemoryObjects], str, dict[str, object]]] = [
 
 @pytest.mark.parametrize(("broken", "noticed_by", "arguments"), CASES)
 def test_a_broken_promise_is_noticed(
-    broken: type[MemoryObjects], noticed_by: str, arguments: dict[str, object]
+    broken: type[MemoryObjects], noticed_by: str, arguments: Mapping[str, object]
 ) -> None:
     test = getattr(Suite(), f"test_{noticed_by}")
     test(MemoryObjects(ENVIRONMENT), **arguments)
@@ -222,6 +222,6 @@ def test_the_state_machine_notices_a_broken_promise(broken: type[MemoryObjects])
     )
     with pytest.raises((AssertionError, LochanError, KeyError)):
         run_state_machine_as_test(
-            lambda: ObjectMachine(broken(ENVIRONMENT)),  # type: ignore[arg-type]  # only called
+            lambda: ObjectMachine(broken(ENVIRONMENT)),  # type: ignore[arg-type]  # whatever makes a machine will do
             settings=quickly,
         )

@@ -3,7 +3,9 @@
 
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -63,7 +65,7 @@ def ingested(data: bytes, folder: Path) -> dict[bytes, bytes]:
     store = Rdict(str(folder / "db"), Options(raw_mode=True))
     try:
         store.ingest_external_file([str(file)])
-        return dict(store.items())
+        return dict(cast("Iterator[tuple[bytes, bytes]]", store.items()))  # bytes: raw mode
     finally:
         store.close()
 
