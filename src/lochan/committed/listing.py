@@ -7,8 +7,8 @@ shows, not as much as there is.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
-from lochan.committed.cursor import Cursor
 from lochan.committed.interval import Interval, after_prefix
 from lochan.kernel.records import Record
 
@@ -20,8 +20,18 @@ class Prefix:
     prefix: bytes
 
 
+class Walk(Protocol):
+    """Records in key order that can be jumped over: a cursor, or anything like one."""
+
+    def seek(self, key: bytes) -> None:
+        """Stand before the first record whose key is not below `key`."""
+
+    def next(self) -> Record | None:
+        """Give the record that comes next and move behind it; None at the end."""
+
+
 def list_records(
-    cursor: Cursor, prefix: bytes = b"", *, after: bytes = b"", delimiter: bytes = b""
+    cursor: Walk, prefix: bytes = b"", *, after: bytes = b"", delimiter: bytes = b""
 ) -> Iterator[Record | Prefix]:
     """Give what lies under `prefix` and behind `after`, in key order.
 

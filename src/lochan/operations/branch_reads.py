@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Branch records: as last seen, or as they surely are now.
+
+Seed 004 lets a story begin with a branch record of any age, as long as it ends with a fresh one: a
+stale beginning only costs a repetition (G13). A fresh read also asks for the repository, since its
+branches are there until the cleaner comes: what belongs to a deleted one must be refused at once
+(R17). Everything is kept by the repository's unique identifier, never by its name (H14).
+"""
+
+from collections.abc import Hashable
+from typing import NamedTuple, cast
+
+from lochan.environment import Environment
+from lochan.errors import NotFound, RepositoryDeleting, RepositoryNotFound
+from lochan.kv.store import Store
+from lochan.kv.table import Stored
+from lochan.model.ids import BranchName
+from lochan.model.records import Branch, Repository, RepositoryState
+from lochan.refs.fresh import FreshReads
+from lochan.refs.tables import RepositoryTables, repositories
+
+SEEN_FOR_S = 1.0  # how old a record may be at the beginning of a story
+_MOST_SEEN = 10_000
+
+
+class _Place(NamedTuple):
+    """Where a branch record lies; the repository is the incarnation that the story holds."""
+
+    repository_id: str
+    unique_identifier: str
+    branch: BranchName
+
+
+class BranchReads:
+    """Reads of branch records, shared by all stories of a process."""
+
+    def __init__(self, store: Store, environment: Environment) -> None:
+        """Read from this store."""
+        self._store = store
+        self._environment = environment
+        self._fresh = FreshReads[Stored[Branch]](self._read, environment)
+        self._seen: dict[_Place, tuple[float, Stored[Branch]]] = {}
+
+    def seen(self, repository: Repository, name: BranchName) -> Stored[Branch]:
+        """Give a record that may be a second old. Raises NotFound."""
+        found = self._seen.get(_place(repository, name))
+        if found is not None and self._environment.monotonic() - found[0] < SEEN_FOR_S:
+            return found[1]
+        return self.fresh(repository, name)
+
+    def fresh(self, repository: Repository, name: BranchName) -> Stored[Branch]:
+        """Give the record as it was at some time after this call began (G17).
+
+        Raises: NotFound; RepositoryNotFound or RepositoryDeleting when the repository is no longer
+        the one that the caller holds.
+        """
+        return self._fresh.read(_place(repository, name))
+
+    def _read(self, key: Hashable) -> Stored[Branch]:
+        place = cast("_Place", key)  # the only kind of key that fresh() asks for
+        repository = self._same_repository(place)
+        began = self._environment.monotonic()
+        branch = RepositoryTables.of(self._store, repository).branches.find(place.branch.encode())
+        if branch is None:
+            self._seen.pop(place, None)
+            raise NotFound(
+                f"no branch {place.branch!r} in {place.repository_id!r}", code="branch-not-found"
+            )
+        if len(self._seen) >= _MOST_SEEN:
+            self._seen.clear()
+        self._seen[place] = (began, branch)
+        return branch
+
+    def _same_repository(self, place: _Place) -> Repository:
+        found = repositories(self._store).find(place.repository_id.encode())
+        if found is None or found.record.unique_identifier != place.unique_identifier:
+            raise RepositoryNotFound(f"repository {place.repository_id!r} is gone")
+        if found.record.repository_state is not RepositoryState.ACTIVE:
+            raise RepositoryDeleting(f"repository {place.repository_id!r} is being deleted")
+        return found.record
+
+
+def _place(repository: Repository, name: BranchName) -> _Place:
+    return _Place(repository.repository_id, repository.unique_identifier, name)

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Put an object: its bytes into the store, then its entry into the branch's staging area.
+
+The object is there before its entry: an entry never names what is not whole. A put that fails in
+between leaves an object that nobody names, for the collector.
+
+A conditional put (H5) decides on a stable read and writes by compare-and-swap on the staged row, so
+that of two puts with the same condition one wins. If a seal made it write again, its own entry of
+the first time is no conflict: a refusal always means somebody else's object.
+"""
+
+from collections.abc import Callable, Mapping
+
+from lochan.errors import PredicateFailed
+from lochan.kernel.records import Record
+from lochan.model.codec import encode_entry
+from lochan.model.entry import DEFAULT_CONTENT_TYPE, AddressType, Entry, identity
+from lochan.model.ids import BranchName, ObjectKey, StagingToken
+from lochan.model.instant import from_seconds
+from lochan.model.records import Repository, StagedEntry
+from lochan.objects.body import Measured
+from lochan.objects.store import IF_ABSENT, Body
+from lochan.operations.lake import Lake
+from lochan.operations.stage import stage
+from lochan.operations.view import find_record, read_stably
+
+# Given the record that a branch shows for a key, or None; says whether a put may replace it.
+Condition = Callable[[Record | None], bool]
+
+
+def put_object(  # noqa: PLR0913 - what a caller may say of an object
+    lake: Lake,
+    repository: Repository,
+    branch: BranchName,
+    key: ObjectKey,
+    body: Body,
+    *,
+    size: int | None = None,
+    content_type: str = DEFAULT_CONTENT_TYPE,
+    metadata: Mapping[str, str] | None = None,
+    condition: Condition | None = None,
+) -> Entry:
+    """Store an object and stage its entry. Raises PredicateFailed where the condition fails."""
+    lake.branches.seen(repository, branch)  # a branch that is not there takes no bytes
+    if condition is not None:
+        _require(lake, repository, branch, key, condition)
+    storage = lake.storage(repository.storage_namespace)
+    address = storage.addresses.new(key.decode(errors="replace"))
+    measured = Measured(body)
+    storage.objects.put(address, measured, size=size, when=IF_ABSENT)
+    entry = Entry(
+        address=address,
+        last_modified=from_seconds(lake.environment.now()),
+        size=measured.size,
+        e_tag=measured.md5,
+        metadata=metadata or {},
+        address_type=AddressType.RELATIVE,
+        content_type=content_type,
+    )
+    stage_entry(lake, repository, branch, key, entry, condition=condition)
+    return entry
+
+
+def stage_entry(
+    lake: Lake,
+    repository: Repository,
+    branch: BranchName,
+    key: ObjectKey,
+    entry: Entry,
+    *,
+    condition: Condition | None = None,
+) -> None:
+    """Stage the entry of an object that is in the store already."""
+    staged = StagedEntry(key, identity(entry), encode_entry(entry))
+    if condition is None:
+        stage(lake, repository, branch, lambda token: lake.staging.set(token, staged))
+        return
+    stage(lake, repository, branch, _Conditional(lake, repository, branch, staged, condition))
+
+
+class _Conditional:
+    """One conditional write, repeated under another token after a seal."""
+
+    def __init__(
+        self,
+        lake: Lake,
+        repository: Repository,
+        branch: BranchName,
+        staged: StagedEntry,
+        condition: Condition,
+    ) -> None:
+        self._lake = lake
+        self._where = (repository, branch)
+        self._staged = staged
+        self._condition = condition
+
+    def __call__(self, token: StagingToken) -> None:
+        """Write under a token if what the branch shows meets the condition, or is ours already."""
+        row = self._lake.staging.find(token, self._staged.key)
+        self._require_condition()
+        predicate = row[1] if row else None
+        self._lake.staging.set_if(token, self._staged, predicate)
+
+    def _require_condition(self) -> None:
+        repository, branch = self._where
+        _require(
+            self._lake, repository, branch, ObjectKey(self._staged.key), self._condition_or_ours
+        )
+
+    def _condition_or_ours(self, shown: Record | None) -> bool:
+        ours = Record(self._staged.key, self._staged.identity, self._staged.data)
+        return shown == ours or self._condition(shown)
+
+
+def _require(
+    lake: Lake, repository: Repository, branch: BranchName, key: ObjectKey, condition: Condition
+) -> None:
+    shown = read_stably(
+        lake, repository, branch, lambda record: find_record(lake, repository, record, key)
+    )
+    if not condition(shown):
+        raise PredicateFailed(
+            f"object {key!r} on {branch!r} is not as the request expects; read it and decide again",
+            code="object-changed",
+        )

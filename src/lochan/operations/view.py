@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reader's protocol (seed 004): what a branch shows is its staged writes over its commit.
+
+        read the branch (as last seen)
+        look under the staging token, the sealed tokens from the newest on, then in the commit
+        read the branch again, fresh: if commit or any token changed, look again
+
+A commit that ended meanwhile may have had its tokens dropped while we looked: what was missing
+there is in the new commit. So the whole record is compared, not the staging token alone (H2, H3).
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from lochan.errors import Unavailable
+from lochan.kernel.records import Record
+from lochan.model.ids import BranchName, MetaRangeId, StagingToken
+from lochan.model.records import Branch, Repository
+from lochan.operations.lake import Lake
+
+Answer = TypeVar("Answer")
+
+ATTEMPTS = 100  # two record changes a commit (G11): a hundred means fifty commits in one read
+
+
+def tokens_of(branch: Branch) -> tuple[StagingToken, ...]:
+    """Give the tokens of a branch in the order in which they are looked at: newest first."""
+    return (branch.staging_token, *branch.sealed_tokens)
+
+
+def is_same_view(one: Branch, other: Branch) -> bool:
+    """Say whether two records show the same: commit, base and every token."""
+    return (
+        one.commit_id == other.commit_id
+        and tokens_of(one) == tokens_of(other)
+        and one.compacted_base_meta_range_id == other.compacted_base_meta_range_id
+    )
+
+
+def read_stably(
+    lake: Lake, repository: Repository, name: BranchName, read: Callable[[Branch], Answer]
+) -> Answer:
+    """Run `read` on a branch record until the record was the same before and after it.
+
+    `read` must be free of effects and gather its whole answer: it may run again.
+    """
+    branch = lake.branches.seen(repository, name).record
+    for _ in range(ATTEMPTS):
+        answer = read(branch)
+        current = lake.branches.fresh(repository, name).record
+        if is_same_view(branch, current):
+            return answer
+        branch = current
+    raise Unavailable(f"branch {name!r} changed {ATTEMPTS} times while it was read; try again")
+
+
+def committed_tree(lake: Lake, repository: Repository, branch: Branch) -> MetaRangeId:
+    """Name the tree under a branch's staged writes."""
+    if branch.compacted_base_meta_range_id:
+        return branch.compacted_base_meta_range_id
+    return lake.tables(repository).commits.get(branch.commit_id.encode()).record.meta_range_id
+
+
+def find_record(lake: Lake, repository: Repository, branch: Branch, key: bytes) -> Record | None:
+    """Look a key up through the tokens and the commit of one record; None where it is absent.
+
+    The answer holds only if the record is still the same afterwards: see `read_stably`.
+    """
+    for token in tokens_of(branch):
+        found = lake.staging.find(token, key)
+        if found is not None:
+            entry, _ = found
+            return None if entry.is_tombstone else Record(key, entry.identity, entry.data)
+    snapshots = lake.storage(repository.storage_namespace).snapshots
+    return snapshots.get(committed_tree(lake, repository, branch), key)
