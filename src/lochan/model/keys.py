@@ -7,6 +7,10 @@
                                    commits/<commit id>                Commit
                                    tags/<tag>                         Tag
                                    clock/<lineage>/<n, 20 digits>     commit id
+                                   reach/<L>/<X>/<n, inverted>/<id>   how far merge <id>, n-th of L,
+                                                                      reached on line X
+                                   merged/<L>/<n, inverted>/<id>      the lines that it reached,
+                                                                      and those before it
     <staging token>                key/<path>                         StagedEntry
     graveler_deleted               repo/<repository>/<unique id>      work for the cleaner
     cleanup-tokens                 <staging token>                    work for the cleaner
@@ -14,7 +18,7 @@
 Names that people choose never contain a slash, so that no prefix runs into another.
 """
 
-from lochan.model.ids import LineageId, RepositoryId, StagingToken, UniqueIdentifier
+from lochan.model.ids import CommitId, LineageId, RepositoryId, StagingToken, UniqueIdentifier
 from lochan.model.records import Repository
 
 GRAVELER = b"graveler"
@@ -26,7 +30,11 @@ BRANCHES = b"branches/"
 COMMITS = b"commits/"
 TAGS = b"tags/"
 CLOCKS = b"clock/"
+REACH = b"reach/"
+MERGED = b"merged/"
 STAGED = b"key/"
+
+LARGEST_PLACE = 10**20 - 1
 
 
 def repository_partition(repository_id: RepositoryId, unique_identifier: UniqueIdentifier) -> bytes:
@@ -52,3 +60,27 @@ def token_partition(token: StagingToken) -> bytes:
 def clock_key(lineage: LineageId, number: int) -> bytes:
     """Name the place of a commit on its line; zero-padded, so that bytes sort like numbers."""
     return CLOCKS + f"{lineage}/{number:020d}".encode()
+
+
+def reach_key(lineage: LineageId, foreign: LineageId, number: int, merge: CommitId | str) -> bytes:
+    """Name what a merge at a place of `lineage` reached on another line; latest places sort first.
+
+    With an empty `merge` it is where a scan begins that looks for the latest place up to `number`.
+    """
+    return REACH + f"{lineage}/{foreign}/{inverted(number)}/{merge}".encode()
+
+
+def merged_key(lineage: LineageId, number: int, merge: CommitId | str) -> bytes:
+    """Name the list of lines reached by a merge at a place of `lineage`; latest places first."""
+    return MERGED + f"{lineage}/{inverted(number)}/{merge}".encode()
+
+
+def inverted(number: int) -> str:
+    """Write a place so that greater ones sort first."""
+    return f"{LARGEST_PLACE - number:020d}"
+
+
+def place_and_merge(key: bytes) -> tuple[int, CommitId]:
+    """Read the last two parts of a reach or merged key: the place, and the merge's id."""
+    _, place, merge = key.decode().rsplit("/", 2)
+    return LARGEST_PLACE - int(place), CommitId(merge)
