@@ -18,7 +18,7 @@ from lochan.model.ids import (
     new_staging_token,
 )
 from lochan.model.instant import from_seconds
-from lochan.model.records import Branch, Clock, Repository, RepositoryState
+from lochan.model.records import Branch, Clock, Ordinal, Repository, RepositoryState
 from lochan.objects.address import AddressSource
 from lochan.objects.drivers.memory import MemoryObjects
 from lochan.operations.lake import Lake, Storage
@@ -76,7 +76,13 @@ def add_repository(store: Store, world: Environment, namespace: StorageNamespace
     tables = RepositoryTables.of(store, repository)
     tables.commits.set(first.id.encode(), first)
     token = new_staging_token(NAME, MAIN, world.new_id())
-    branch = Branch(branch_id=MAIN, commit_id=first.id, staging_token=token, lineage=lineage)
+    branch = Branch(
+        branch_id=MAIN,
+        commit_id=first.id,
+        staging_token=token,
+        lineage=lineage,
+        ordinals=(Ordinal(lineage, 0),),
+    )
     tables.branches.set(MAIN.encode(), branch)
     repositories(store).set(NAME.encode(), repository)
     return repository
