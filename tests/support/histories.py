@@ -130,6 +130,7 @@ def assert_every_failure_is_raised(
     tables: RepositoryTables, work: Callable[[RepositoryTables], object]
 ) -> None:
     """Fail each call to the store in turn, rows and ends of scans too: all must be heard of."""
+    work(tables)  # what is filled in on the way is there from now on
     unharmed = Faulty(tables.branches.store, no_faults, ENVIRONMENT)
     work(tables_of(unharmed))
     assert unharmed.calls

@@ -15,19 +15,19 @@ Then the modifiers are applied from left to right. Where the text as a whole can
 meaning, a tag of exactly that name is taken: tags may hold ~ @ $ (lakeFS makes such tags, and then
 cannot find them).
 
-The number n of branch b is a place on a line of commits: the branch's `ordinals` say which line and
-from which number on, so that numbers go on counting over a reset and are never given twice. Who
-keeps the lines says which commit is there (`CommitAt`). Without an answer from there the branch's
-own first parents are followed, which finds every number that is still in the branch's history.
+A number is a place on a line of commits (`lochan.model.clock`): the branch's `ordinals` say which
+line, and `clock_index` which commit is there. Numbers go on over a reset and are never given twice,
+so main/7 stays what it was for as long as the branch exists.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 
 from lochan.errors import InvalidInput, NotFound
-from lochan.model.ids import BranchName, CommitId, LineageId, TagName
-from lochan.model.records import Branch, Clock, Commit, Ordinal
+from lochan.model.clock import clock_of
+from lochan.model.ids import CommitId, TagName
+from lochan.model.records import Branch, Commit
+from lochan.refs.clock_index import ClockIndex
 from lochan.refs.commits import get_commit, list_commits
 from lochan.refs.expression import Expression, Modifier, Numbered, Sign, parse_expression
 from lochan.refs.reachable import reachable
@@ -35,9 +35,6 @@ from lochan.refs.tables import RepositoryTables
 
 _HEX = frozenset("0123456789abcdef")
 _WHOLE_ID = 64
-
-# Which commit is at a place of a line; None if that is not known.
-CommitAt = Callable[[LineageId, int], CommitId | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +51,7 @@ class Resolved:
         return self.branch is not None and self.view is not Sign.COMMITTED
 
 
-def _nothing_known(_: LineageId, __: int) -> CommitId | None:
-    return None
-
-
-def resolve(tables: RepositoryTables, ref: str, commit_at: CommitAt = _nothing_known) -> Resolved:
+def resolve(tables: RepositoryTables, ref: str) -> Resolved:
     """Find the commit that a ref names.
 
     Raises: InvalidInput for bad syntax, @ or $ on anything but a branch, and ^n where a commit has
@@ -66,7 +59,7 @@ def resolve(tables: RepositoryTables, ref: str, commit_at: CommitAt = _nothing_k
     """
     try:
         expression = parse_expression(ref)
-        base = _resolve_base(tables, expression, commit_at)
+        base = _resolve_base(tables, expression)
     except (InvalidInput, NotFound):
         tag = _tag(tables, ref) if _is_text(ref) else None
         if tag is None:
@@ -75,9 +68,7 @@ def resolve(tables: RepositoryTables, ref: str, commit_at: CommitAt = _nothing_k
     return _apply(tables, ref, base, expression)
 
 
-def _resolve_base(
-    tables: RepositoryTables, expression: Expression, commit_at: CommitAt
-) -> Resolved:
+def _resolve_base(tables: RepositoryTables, expression: Expression) -> Resolved:
     base = expression.base
     is_hex = _HEX.issuperset(base)
     if is_hex and len(base) == _WHOLE_ID and tables.commits.find(base.encode()) is not None:
@@ -89,7 +80,7 @@ def _resolve_base(
     if is_hex and len(base) < _WHOLE_ID:
         return Resolved(_by_beginning(tables, base))
     if (numbered := expression.numbered) is not None:
-        return Resolved(_by_number(tables, numbered, commit_at))
+        return Resolved(_by_number(tables, numbered))
     raise _not_found(base)
 
 
@@ -113,40 +104,15 @@ def _by_beginning(tables: RepositoryTables, beginning: str) -> CommitId:
     return found[0]
 
 
-def _by_number(tables: RepositoryTables, numbered: Numbered, commit_at: CommitAt) -> CommitId:
-    name = f"{numbered.branch}/{numbered.number}"
-    found = tables.branches.find(BranchName(numbered.branch).encode())
-    place = _place(found.record.ordinals, numbered.number) if found else None
-    if found is None or place is None:
-        raise _not_found(name)
-    commit_id = commit_at(*place) or _on_first_parents(tables, found.record.commit_id, place)
-    if commit_id is None:
-        raise _not_found(name)
-    return commit_id
-
-
-def _place(ordinals: tuple[Ordinal, ...], number: int) -> Clock | None:
-    """Find the line that has a number: the one that begins last at or before it."""
-    lines = [ordinal for ordinal in ordinals if ordinal.first <= number]
-    if not lines:
-        return None
-    line = max(lines, key=lambda ordinal: ordinal.first)
-    return Clock(line.lineage, number - line.first)
-
-
-def _on_first_parents(
-    tables: RepositoryTables, commit_id: CommitId, place: Clock
-) -> CommitId | None:
-    while True:
-        commit = get_commit(tables, commit_id)
-        # A clock lists, for each line on the way of first parents, the last place passed there.
-        if dict(commit.clocks).get(place.branch, -1) < place.commit:
-            return None
-        if commit.clocks[-1] == place:
-            return commit.id
-        if not commit.parents:
-            return None
-        commit_id = commit.parents[0]
+def _by_number(tables: RepositoryTables, numbered: Numbered) -> CommitId:
+    branch = tables.branches.find(numbered.branch.encode())
+    clock = clock_of(branch.record.ordinals, numbered.number) if branch else None
+    commits, branches = tables.commits, tables.branches
+    index = ClockIndex(commits.store, commits.partition, commits, branches)
+    found = index.find(clock) if clock else None
+    if found is None:
+        raise _not_found(f"{numbered.branch}/{numbered.number}")
+    return found
 
 
 def _apply(tables: RepositoryTables, ref: str, base: Resolved, expression: Expression) -> Resolved:

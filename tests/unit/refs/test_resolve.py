@@ -9,11 +9,13 @@ import pytest
 from lochan.errors import InvalidInput, NotFound
 from lochan.model.ids import CommitId, LineageId
 from lochan.model.records import Clock, Commit, Ordinal
+from lochan.refs.clock_index import ClockIndex
 from lochan.refs.commits import add_commit
 from lochan.refs.expression import Sign
 from lochan.refs.resolve import Resolved, resolve
 from lochan.refs.tables import RepositoryTables
 from support.histories import (
+    REPOSITORY,
     assert_every_failure_is_raised,
     branch_of,
     commit_of,
@@ -163,7 +165,10 @@ L, M = LineageId("L"), LineageId("M")
 
 @pytest.fixture
 def numbered(tables: RepositoryTables) -> dict[str, Commit]:
-    """Branch foo: numbers 0 to 2 on line L, then reset to number 0, then 3 and 4 on line M."""
+    """Branch foo: numbers 0 to 2 on line L, then reset to number 0, then 3 and 4 on line M.
+
+    A reset places the head that it leaves; the other rows are missing, as after a crash.
+    """
     commits: dict[str, Commit] = {}
     clocks = {
         "L0": (None, (Clock(L, 0),)),
@@ -179,6 +184,7 @@ def numbered(tables: RepositoryTables) -> dict[str, Commit]:
         branch_of("foo", commits["M1"]), lineage=M, ordinals=(Ordinal(L, 0), Ordinal(M, 3))
     )
     tables.branches.set(b"foo", branch)
+    ClockIndex.of(tables.branches.store, REPOSITORY).place(commits["L2"], commits["M1"])
     return commits
 
 
@@ -190,18 +196,23 @@ def test_a_number_names_a_commit_of_the_branch(
     assert resolve(tables, "foo/4~2") == Resolved(numbered["L0"].id)
 
 
-def test_a_number_from_before_a_reset_is_known_to_who_keeps_the_lines(
+def test_a_number_from_before_a_reset_still_names_its_commit(
     tables: RepositoryTables, numbered: dict[str, Commit]
 ) -> None:
-    def commit_at(lineage: LineageId, position: int) -> CommitId | None:
-        found = numbered.get(f"{lineage}{position}")
-        return found.id if found else None
-
     for ref, name in {"foo/1": "L1", "foo.2": "L2", "foo/3": "M0"}.items():
-        assert resolve(tables, ref, commit_at) == Resolved(numbered[name].id)
-    with pytest.raises(NotFound):
-        resolve(tables, "foo/5", commit_at)
-    assert refused(tables, "foo/2").code == "ref-not-found"
+        assert resolve(tables, ref) == Resolved(numbered[name].id)
+
+
+def test_a_number_that_a_reset_left_without_a_line_is_not_found(
+    tables: RepositoryTables, numbered: dict[str, Commit]
+) -> None:
+    branch = tables.branches.get(b"foo").record
+    left = msgspec.structs.replace(
+        branch, lineage=LineageId(""), ordinals=(*branch.ordinals, Ordinal(LineageId(""), 5))
+    )
+    tables.branches.set(b"foo", left)
+    assert refused(tables, "foo/5").code == "ref-not-found"
+    assert resolve(tables, "foo/4") == Resolved(numbered["M1"].id)
 
 
 def test_numbers_that_no_commit_has_are_not_found(
