@@ -58,8 +58,15 @@ def commit(lake: Lake, repository: Repository, name: BranchName, request: Commit
     Raises: InvalidInput (code no-changes) when nothing differs; NotFound; Conflict when others
     always came first, which leaves everything staged.
     """
-    said = _said(lake, request)
     mine = seal(lake, repository, name).sealed_tokens
+    return commit_tokens(lake, repository, name, mine, request)
+
+
+def commit_tokens(
+    lake: Lake, repository: Repository, name: BranchName, mine: Tokens, request: CommitRequest
+) -> Commit:
+    """Commit sealed tokens, newest first: the rest of a commit, begun by us or by somebody else."""
+    said = _said(lake, request)
     tree: _Tree | None = None
     others_helped = False
     for _ in range(ATTEMPTS):

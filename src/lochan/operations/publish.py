@@ -7,11 +7,12 @@ in between, the cleaner finds the tokens still named by the branch and leaves th
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 import msgspec
 
-from lochan.errors import PredicateFailed, UnknownOutcome
+from lochan.errors import LochanError, PredicateFailed, UnknownOutcome
 from lochan.kv.table import Stored, Table
 from lochan.model.clock import next_clock
 from lochan.model.commit_id import new_commit
@@ -19,7 +20,9 @@ from lochan.model.ids import CommitId, LineageId, MetaRangeId
 from lochan.model.instant import Instant
 from lochan.model.records import Branch, Commit, Repository
 from lochan.operations.lake import Lake
+from lochan.refs.clock_index import ClockIndex
 from lochan.refs.notes import note_tokens
+from lochan.refs.reach import ReachIndex
 from lochan.staging.sealed import Tokens
 
 
@@ -35,11 +38,15 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A tree that is to become the head, the tokens that it holds, and those that stay sealed."""
+    """A tree that is to become the head, the tokens that it holds, and those that stay sealed.
+
+    `source` is what a merge brings besides the head: its second parent.
+    """
 
     tree: MetaRangeId
     tokens: Tokens
     newer: Tokens
+    source: Commit | None = None
 
 
 def publish(
@@ -48,8 +55,8 @@ def publish(
     """Move a branch to a new commit of a tree; None when the branch changed since it was read."""
     tables, branch = lake.tables(repository), stored.record
     head = tables.commits.get(branch.commit_id.encode()).record
-    lineage = LineageId(lake.environment.new_id())
-    position = next_clock(head, branch, lineage)
+    position = next_clock(head, branch, LineageId(lake.environment.new_id()))
+    parents = (head,) if candidate.source is None else (head, candidate.source)
     made = new_commit(
         committer=said.committer,
         message=said.message,
@@ -57,10 +64,13 @@ def publish(
         meta_range_id=candidate.tree,
         clocks=position.clocks,
         metadata=said.metadata,
-        parents=(head.id,),
-        generation=head.generation + 1,
+        parents=tuple(parent.id for parent in parents),
+        generation=1 + max(parent.generation for parent in parents),
     )
     tables.commits.set(made.id.encode(), made)
+    reach = ReachIndex.of(lake.store, repository)
+    if candidate.source is not None:
+        reach.write(made)
     moved = msgspec.structs.replace(
         branch,
         commit_id=made.id,
@@ -69,7 +79,18 @@ def publish(
         ordinals=position.ordinals,
         compacted_base_meta_range_id=MetaRangeId(""),
     )
-    return made if swap(lake, repository, stored, moved, candidate.tokens) else None
+    if swap(lake, repository, stored, moved, candidate.tokens):
+        _index(lake, repository, made)
+        return made
+    if candidate.source is not None:
+        reach.forget(made, lake.branches.fresh(repository, branch.branch_id).record)
+    return None
+
+
+def _index(lake: Lake, repository: Repository, made: Commit) -> None:
+    """Put a published commit into the clock index; who misses it there finds it by walking."""
+    with suppress(LochanError):  # the commit is published, whatever becomes of its row
+        ClockIndex.of(lake.store, repository).place(made)
 
 
 def swap(
