@@ -228,7 +228,8 @@ class Cleaner:
         """Date the first sweep; remove a note that was swept again after the time of grace."""
         now = from_seconds(self._environment.now())
         with suppress(PredicateFailed):  # renewed, or another cleaner was here: the next run sees
-            if stored.record.swept == EPOCH:
+            # A date in the future is that of a wrong clock, and would keep the note till then.
+            if stored.record.swept == EPOCH or stored.record.swept > now:
                 swept = msgspec.structs.replace(stored.record, swept=now)
                 table.set_if(key, swept, stored.predicate)
             elif now - stored.record.swept >= self._grace:
