@@ -23,6 +23,7 @@ from lochan.errors import UnknownOutcome as Unknown
 from lochan.kv.table import Stored
 from lochan.model.ids import BranchName
 from lochan.model.records import Branch
+from lochan.refs.outcomes import begun
 from lochan.refs.seek import scan_from
 from lochan.refs.tables import RepositoryTables
 
@@ -52,7 +53,8 @@ def create_branch(tables: RepositoryTables, branch: Branch) -> None:
         message = f"there is a branch {name!r} already; choose another name"
         raise NotUnique(message, code="branch-already-exists", branch=name) from error
     except Unknown:
-        found = tables.branches.find(name.encode())
+        with begun(f"creating branch {name!r}"):
+            found = tables.branches.find(name.encode())
         if found is None or not _same_branch(found.record, branch):
             raise
 
@@ -71,7 +73,8 @@ def delete_branch(tables: RepositoryTables, stored: Stored[Branch]) -> None:
             get_branch(tables, branch.branch_id)
             raise _changed(branch) from error
         except Unknown as unknown:
-            found = tables.branches.find(branch.branch_id.encode())
+            with begun(f"deleting branch {branch.branch_id!r}"):
+                found = tables.branches.find(branch.branch_id.encode())
             if found is None:
                 return
             if not _same_branch(found.record, branch):

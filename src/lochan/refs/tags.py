@@ -13,6 +13,7 @@ from lochan.errors import UnknownOutcome as Unknown
 from lochan.kv.table import Stored
 from lochan.model.ids import TagName
 from lochan.model.records import Tag
+from lochan.refs.outcomes import begun
 from lochan.refs.seek import scan_from
 from lochan.refs.tables import RepositoryTables
 
@@ -39,7 +40,8 @@ def create_tag(tables: RepositoryTables, tag: Tag) -> None:
         message = f"there is a tag {name!r} already; delete it first or choose another name"
         raise NotUnique(message, code="tag-already-exists", tag=name) from error
     except Unknown:
-        found = tables.tags.find(name.encode())
+        with begun(f"creating tag {name!r}"):
+            found = tables.tags.find(name.encode())
         if found is None or found.record != tag:
             raise
 
@@ -59,7 +61,9 @@ def delete_tag(tables: RepositoryTables, stored: Stored[Tag]) -> None:
         message = f"tag {tag.tag_id!r} names another commit by now; read it again"
         raise Conflict(message, code="tag-changed", tag=tag.tag_id) from error
     except Unknown:
-        if tables.tags.find(tag.tag_id.encode()) is not None:
+        with begun(f"deleting tag {tag.tag_id!r}"):
+            found = tables.tags.find(tag.tag_id.encode())
+        if found is not None:
             raise
 
 
