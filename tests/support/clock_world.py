@@ -49,10 +49,14 @@ class Counting:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self.reads = 0
+        self.keys: list[bytes] = []
+
+    @property
+    def reads(self) -> int:
+        return len(self.keys)
 
     def get(self, partition: bytes, key: bytes) -> Versioned:
-        self.reads += 1
+        self.keys.append(key)
         return self._store.get(partition, key)
 
     def set(self, partition: bytes, key: bytes, value: bytes) -> None:
@@ -68,9 +72,10 @@ class Counting:
         self._store.delete_if(partition, key, predicate)
 
     def scan(self, partition: bytes, start: bytes = b"") -> Iterator[Pair]:
-        self.reads += 1
+        self.keys.append(start)
         for number, pair in enumerate(self._store.scan(partition, start)):
-            self.reads += number > 0
+            if number:
+                self.keys.append(pair[0])
             yield pair
 
     def close(self) -> None:
