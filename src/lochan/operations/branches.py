@@ -7,6 +7,7 @@ from lochan.model.records import Branch, Repository
 from lochan.operations.lake import Lake
 from lochan.operations.view import tokens_of
 from lochan.refs import branches
+from lochan.refs.clock_index import ClockIndex
 from lochan.refs.notes import note_tokens
 
 ATTEMPTS = 100
@@ -30,15 +31,26 @@ def create_branch(
 def delete_branch(lake: Lake, repository: Repository, name: BranchName) -> None:
     """Remove a branch with all that is staged on it; its commits stay.
 
-    The tokens are noted first, and only the record that named them is removed (H10, H18).
+    The tokens are noted first, and only a record that named them is removed (H10, H18): a branch
+    of the same name that was made meanwhile shares no token with ours and is left alone. The head
+    goes into the clock index before: nobody finds the tip of a line that has no owner.
     """
     tables = lake.tables(repository)
+    stored = branches.get_branch(tables, name)
+    seen = set(tokens_of(stored.record))
     for _ in range(ATTEMPTS):
-        stored = branches.get_branch(tables, name)
+        head = tables.commits.get(stored.record.commit_id.encode()).record
+        ClockIndex.of(lake.store, repository).place(head)
         note_tokens(lake.store, lake.environment, repository, name, tokens_of(stored.record))
         try:
             branches.delete_branch(tables, stored)
         except Conflict:
+            stored = branches.get_branch(tables, name)
+            if seen.isdisjoint(tokens_of(stored.record)):
+                raise Conflict(
+                    f"branch {name!r} changed beyond recognition while it was deleted; look at it"
+                ) from None
+            seen.update(tokens_of(stored.record))
             continue
         return
     raise Conflict(f"branch {name!r} was changed by others {ATTEMPTS} times; delete it again")
