@@ -50,10 +50,23 @@ def test_the_pieces_of_the_changes_do_not_matter(snapshots: Snapshots) -> None:
 def test_changes_that_are_not_sorted_across_chunks_are_refused() -> None:
     with open_snapshots() as small:
         base = build(small, numbered(20))
-        for keys in ([b"k005", b"k004"], [b"k005", b"k005"], [b"z2", b"z1"]):
+        for keys in ([b"k005", b"k004"], [b"k005", b"k005"], [b"z2", b"z1"], [b"z", b"z"]):
             chunks = [Records.of([(key, b"2", b"")]) for key in keys]
             with pytest.raises(InvalidInput, match="sort the changes first"):
                 small.apply(base, chunks)
+
+
+def test_a_large_snapshot_is_written_while_its_records_still_come() -> None:
+    watched, written = Watched(memory_objects()), list[int]()
+
+    def chunks() -> Iterator[Records]:
+        for number in range(100):
+            written.append(len(watched.written))
+            yield Records.of([(b"k%03d" % number, b"1", b"v" * 200)])
+
+    with open_snapshots(watched.objects) as small:
+        small.apply(EMPTY_TREE, chunks())
+    assert written[50] > 20
 
 
 def test_no_changes_give_the_same_snapshot() -> None:

@@ -8,8 +8,9 @@ from lochan.errors import InvalidInput
 from lochan.model.ids import EMPTY_TREE, RangeId
 from lochan.model.records import ValueRecord
 from support.record_strategies import Rows
-from support.tree_model import applied
+from support.tree_model import applied, is_hash_cut
 from support.trees import (
+    SMALL,
     Watched,
     build,
     content,
@@ -105,6 +106,17 @@ def test_sides_that_changed_different_ranges_are_joined_without_opening_any() ->
         assert result.id is not None
         assert (watched.read, watched.written) == ([], [result.id])
         assert content(snapshots, result.id) == applied(BASE, {**ours, **theirs})
+
+
+def test_a_range_that_lost_its_cut_is_joined_with_what_the_other_side_added_behind_it() -> None:
+    last = next(key for key in sorted(BASE)[20:] if is_hash_cut(key, SMALL))
+    base = {key: row for key, row in BASE.items() if key <= last}
+    ours, theirs = {last: (b"", b"")}, {b"z1": (b"1", b""), b"z2": (b"1", b"")}
+    with open_snapshots() as snapshots:
+        sides = [build(snapshots, applied(base, each)) for each in ({}, ours, theirs)]
+        expected = build(snapshots, applied(base, {**ours, **theirs}))
+        assert snapshots.merge(*sides).id == expected
+        assert snapshots.merge(sides[0], sides[2], sides[1]).id == expected
 
 
 def test_an_unknown_strategy_is_refused() -> None:
