@@ -171,13 +171,18 @@ def stage(world: World, token: StagingToken) -> None:
 
 def crash_at_activation(call: Call) -> Fault:
     """Die before `initial` becomes `active`."""
-    second = call.operation == "set_if" and call.number > 1
+    second = writes_record(call) and call.number > 1
     return Fault.CRASH_BEFORE if second else Fault.OK
 
 
 def crash_after_mark(call: Call) -> Fault:
     """Die when the record is `deleting`."""
-    return Fault.CRASH_AFTER if call.operation == "set_if" else Fault.OK
+    return Fault.CRASH_AFTER if writes_record(call) else Fault.OK
+
+
+def writes_record(call: Call) -> bool:
+    """Say whether a call changes a repository's record, on whatever condition."""
+    return call.partition == GRAVELER and call.operation in {"set", "set_if"}
 
 
 def fail_from(number: int, fault: Fault) -> Plan:

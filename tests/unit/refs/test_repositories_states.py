@@ -23,7 +23,7 @@ from lochan.model.records import Clock, Ordinal, Repository, RepositoryState
 from lochan.refs.creation import create_bare_repository, is_bare
 from lochan.refs.repositories import CREATION_S, get_repository, list_repositories
 from lochan.refs.tables import RepositoryTables, repositories
-from support.repository_life import MAIN, NAME, NAMESPACE, OTHER, World, fill
+from support.repository_life import MAIN, NAME, NAMESPACE, OTHER, World, fill, writes_record
 
 
 @pytest.fixture
@@ -230,7 +230,7 @@ def test_rel_R12_a_reader_loses_to_a_creator_that_comes_first(world: World) -> N
         repositories(world.store).set_if(NAME.encode(), active, stored.predicate)
 
     def plan(call: Call) -> Fault:
-        if call.operation == "set_if":
+        if writes_record(call):
             activate()
         return Fault.OK
 
