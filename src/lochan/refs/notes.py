@@ -17,6 +17,7 @@ Notes are JSON: they are read by people in trouble. Equal notes are equal bytes.
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TypeVar
 
 import msgspec
@@ -97,12 +98,8 @@ def note_tokens(
 def set_token_notes(store: Store, note: TokenNote, tokens: Iterable[StagingToken]) -> None:
     """Store one note for each of several tokens of a branch."""
     table = token_notes(store)
-
-    def write_all() -> None:
-        for token in tokens:
-            table.set(token.encode(), note)
-
-    surely(write_all)
+    for token in tokens:
+        surely(partial(table.set, token.encode(), note))
 
 
 def _decoder(kind: type[Note]) -> Callable[[bytes], Note]:

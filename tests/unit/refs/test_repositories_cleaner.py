@@ -297,6 +297,16 @@ def test_rel_H10_a_crash_between_note_and_swap_neither_leaks_nor_destroys() -> N
     assert every_call(run) == 4
 
 
+@pytest.mark.parametrize("fault", [Fault.LOST_REQUEST, Fault.LOST_RESPONSE])
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_rel_H10_a_lost_note_is_written_again(fault: Fault, number: int, world: World) -> None:
+    repository = world.create()
+    tokens = [StagingToken(f"lake-main:{letter}") for letter in "abc"]
+    faulty = world.failing(fail_nth(number, fault))
+    note_tokens(faulty, world.clock, repository, MAIN, iter(tokens))
+    assert list(world.partitions()[CLEANUP]) == [token.encode() for token in tokens]
+
+
 def test_a_renewed_note_is_not_removed_by_a_cleaner_at_its_end(world: World) -> None:
     repository = world.create()
     world.delete()

@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two actors on one name: the second does its whole work before each call of the first."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import msgspec
 import pytest
 
+from lochan.environment import RealEnvironment
 from lochan.errors import Conflict, NotUnique, RepositoryDeleting, RepositoryNotFound
 from lochan.kv.faulty import Faulty
+from lochan.kv.open import open_store
+from lochan.kv.store import Store
 from lochan.model.codec import encode_repository
 from lochan.model.ids import BranchName, CommitId
-from lochan.model.keys import partition_of
+from lochan.model.keys import CLEANUP, DELETED, GRAVELER, partition_of
 from lochan.model.records import Repository
-from lochan.refs.creation import create_bare_repository
+from lochan.refs.cleaner import Cleaner
+from lochan.refs.creation import create_bare_repository, create_repository
+from lochan.refs.deletion import delete_repository
 from lochan.refs.repositories import get_repository
 from lochan.refs.tables import RepositoryTables
 from support.repository_life import (
@@ -338,3 +345,42 @@ def test_a_reader_never_gives_up_a_creation_that_has_ended() -> None:
         return faulty
 
     assert every_call(run) >= 2
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def real_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    urls = {"memory": "memory://", "sqlite": f"sqlite://{tmp_path}/kv.db"}
+    store = open_store(urls[request.param], RealEnvironment())
+    yield store
+    store.close()
+
+
+def test_rel_R1_threads_that_create_delete_and_clean_at_once_agree_in_the_end(
+    real_store: Store,
+) -> None:
+    environment = RealEnvironment()
+    deleted: list[Repository] = []
+
+    def live(_: int) -> int:
+        wins = 0
+        for _ in range(8):
+            mine = outcome(
+                lambda: create_repository(real_store, environment, NAME, NAMESPACE, MAIN)
+            )
+            if isinstance(mine, Repository):
+                wins += 1
+                assert get_repository(real_store, environment, NAME) == mine
+                delete_repository(real_store, environment, NAME)
+                deleted.append(mine)
+            else:
+                assert isinstance(mine, NotUnique)
+            assert Cleaner(real_store, environment).run().skipped == ()
+        return wins
+
+    with ThreadPoolExecutor(4) as threads:
+        wins = sum(threads.map(live, range(4)))
+    assert wins == len(deleted) == len({found.unique_identifier for found in deleted})
+    for _ in range(2):
+        Cleaner(real_store, environment, grace_s=0).run()
+    for partition in (GRAVELER, DELETED, CLEANUP, *map(partition_of, deleted)):
+        assert list(real_store.scan(partition)) == []
