@@ -161,9 +161,10 @@ def test_rows_stay_while_an_equal_attempt_may_still_be_published() -> None:
 
 def test_merges_published_together_are_written_as_one_chain() -> None:
     world = two_sides()
+    world.create("z", world.head("main"))
     stored = world.tables.branches.get(b"main")
     drafting = World(world.store, drawn=1000)
-    first, moved = drafting.draft(stored.record, world.head("x"))
+    first, moved = drafting.draft(stored.record, world.commit("z"))
     world.tables.commits.set(first.id.encode(), first)
     plain, moved = drafting.draft(moved)
     world.tables.commits.set(plain.id.encode(), plain)
