@@ -2,8 +2,11 @@
 """Small scenes in the toy lake, for the explorer: who does what at the same time."""
 
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 
 from lochan.environment import RealEnvironment
+from lochan.errors import Unavailable
+from lochan.faults import Fault
 from lochan.kv.drivers.memory import MemoryStore
 from lochan.testing.simulation import History, Pct, World, check_history
 from support.toy_lake import (
@@ -30,20 +33,31 @@ class Scene:
         self.observed: list[str | None] = []
 
     def put(self, key: str, identity: str) -> Callable[[], None]:
-        return lambda: self.history.write(key, identity, lambda: self.lake.put(key, identity))
+        return self._told(
+            lambda: self.history.write(key, identity, lambda: self.lake.put(key, identity))
+        )
 
     def delete(self, key: str) -> Callable[[], None]:
-        return lambda: self.history.write(key, None, lambda: self.lake.delete(key))
+        return self._told(lambda: self.history.write(key, None, lambda: self.lake.delete(key)))
 
     def get(self, key: str, times: int = 1) -> Callable[[], None]:
         def work() -> None:
             for _ in range(times):
                 self.observed.append(self.history.read(key, lambda: self.lake.get(key)))
 
-        return work
+        return self._told(work)
 
     def commit(self) -> None:
-        self.history.commit(self.lake.commit)
+        self._told(lambda: self.history.commit(self.lake.commit))()
+
+    def _told(self, work: Callable[[], None]) -> Callable[[], None]:
+        """A client that is told of an error has that in its history, and lives on."""
+
+        def client() -> None:
+            with suppress(Unavailable):
+                work()
+
+        return client
 
     def check(self) -> Hashable:
         keys = {*self.initial, *(o.key for o in self.history.operations if o.key)}
@@ -167,3 +181,12 @@ HOLES = {
     "H4 lost delete": (delete_beside_commit, SKIPPED_DELETE, "G7"),
     "H8 joined read in flight": (two_writers_beside_commit, JOINED_READ, "G7"),
 }
+
+# What may happen to a call without a broken promise; a zombie breaks one by itself.
+FAULTS = [
+    Fault.ERROR,
+    Fault.LOST_REQUEST,
+    Fault.LOST_RESPONSE,
+    Fault.CRASH_BEFORE,
+    Fault.CRASH_AFTER,
+]

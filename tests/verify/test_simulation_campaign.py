@@ -7,22 +7,28 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings
 
+from lochan.faults import Fault
 from lochan.testing.simulation import (
+    Explored,
     RandomOrder,
     Schedule,
     World,
     brute_force,
     explore,
+    fail_each,
     random_runs,
 )
+from lochan.testing.simulation.explorer import Check, Make, PlanMaker
 from support.tiny_programs import Instruction, compared, programs
 from support.toy_lake import Rules
 from support.toy_scenes import (
+    FAULTS,
     HOLES,
     Scene,
     by_priority,
     delete_beside_commit,
     read_beside_commit,
+    two_commits,
     two_increments,
     write_beside_two_commits,
 )
@@ -62,6 +68,25 @@ def test_the_repaired_toy_is_clean_beside_two_commits() -> None:
 
     assert seen.complete
     assert seen.wrong is None
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_repaired_toy_keeps_its_promises_whatever_call_fails_in_every_order(
+    fault: Fault,
+) -> None:
+    def every(make: Make[Scene], check: Check[Scene], plan: PlanMaker) -> Explored:
+        return explore(make, check, plan=plan)
+
+    seen = [
+        each
+        for process in ["one", "two"]
+        for each in fail_each(two_commits(Rules()), Scene.check, process, fault, every)
+    ]
+    executions = sum(each.executions for each in seen)
+    print(f"{fault}: {len(seen)} calls failed, {executions} executions")
+
+    assert [each.wrong for each in seen if each.wrong] == []
+    assert all(each.complete for each in seen)
 
 
 @pytest.mark.parametrize("hole", HOLES)

@@ -14,10 +14,10 @@ from support.tiny_programs import Instruction, Machine, compared, maker, program
 def test_the_explorer_sees_every_outcome_that_brute_force_sees(*, calls: bool) -> None:
     counted: Counter[str] = Counter()
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=40, deadline=None)
     @given(programs(3, 3))
     def compare(bodies: list[list[Instruction]]) -> None:
-        counted.update(compared(bodies, calls=calls, limit=500))
+        counted.update(compared(bodies, calls=calls, limit=300))
 
     compare()
     print(dict(counted))

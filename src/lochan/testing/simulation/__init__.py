@@ -7,7 +7,14 @@ against the promises G1 to G7. Needs greenlet.
 """
 
 from lochan.testing.simulation.checker import Violation, check_history, violations
-from lochan.testing.simulation.explorer import Explored, brute_force, explore, random_runs, replay
+from lochan.testing.simulation.explorer import (
+    Explored,
+    brute_force,
+    explore,
+    fail_each,
+    random_runs,
+    replay,
+)
 from lochan.testing.simulation.history import History, Kind, Operation, Result
 from lochan.testing.simulation.schedule import InOrder, Pct, RandomOrder, Schedule, Scripted
 from lochan.testing.simulation.world import Deadlock, Livelock, World
@@ -30,6 +37,7 @@ __all__ = [
     "brute_force",
     "check_history",
     "explore",
+    "fail_each",
     "random_runs",
     "replay",
     "violations",

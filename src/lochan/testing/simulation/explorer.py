@@ -16,12 +16,14 @@ Deadlock and livelock count as wrong.
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TypeVar
 
+from lochan.faults import Fault
 from lochan.testing.simulation.access import Footprint, Relations
-from lochan.testing.simulation.faults import Plan, no_faults
+from lochan.testing.simulation.faults import Plan, Step, no_faults
 from lochan.testing.simulation.schedule import RandomOrder, Schedule, Scripted
 from lochan.testing.simulation.world import Taken, World
 
@@ -58,6 +60,9 @@ class Explored:
             f"{self.executions} executions ({self.pruned} pruned), {len(self.outcomes)} outcomes,"
             f" {end}, {verdict}"
         )
+
+
+Search = Callable[[Make[Scenario], Check[Scenario], PlanMaker], Explored]
 
 
 class _Pruned(BaseException):
@@ -229,6 +234,35 @@ def random_runs(
             seen.schedule = tuple(taken.process for taken in world.trace)
             return seen
     return seen
+
+
+def fail_each(
+    make_scenario: Make[Scenario],
+    check: Check[Scenario],
+    process: str,
+    fault: Fault,
+    search: Search[Scenario],
+) -> Iterator[Explored]:
+    """Fail the first call of a process to a store, then the second, until it makes no more.
+
+    `search` runs the scenario under the plan that it is given: explore, or random_runs.
+    """
+    for number in count(1):
+        struck: list[Step] = []
+
+        def planned(_: int, number: int = number, struck: list[Step] = struck) -> Plan:
+            def plan(step: Step) -> Fault:
+                if (step.process, step.number) != (process, number):
+                    return Fault.OK
+                struck.append(step)
+                return fault
+
+            return plan
+
+        seen = search(make_scenario, check, planned)
+        if not struck:
+            return
+        yield seen
 
 
 def replay(

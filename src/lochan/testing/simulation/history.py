@@ -13,16 +13,19 @@ own, so it is always known which write a read returned; None is the identity of 
     final    -        -               {key: identity}, everything when all is quiet
 
 Results: OK; FAIL and UNKNOWN may have taken effect before their response and never after (G5);
-REFUSED took none and never will; PENDING has no response: its process died.
+REFUSED (PredicateFailed) took none and never will; PENDING has no response: its process died.
 
 In a simulated world the stamp of an invocation is put off to the first step of the call: intervals
 become as short as they can be, which orders more pairs and finds more.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from enum import StrEnum
 
 import msgspec
+
+from lochan.errors import LochanError, PredicateFailed, UnknownOutcome
 
 
 class Kind(StrEnum):
@@ -108,30 +111,26 @@ class History:
         operation.result = result
 
     def write(self, key: str, identity: str | None, work: Callable[[], object]) -> None:
-        """Record a write that succeeds; what it raises leaves it PENDING for the caller to end."""
-        operation = self.invoke(Kind.WRITE, key, identity)
-        work()
-        self.respond(operation)
+        """Record a write."""
+        with self._call(Kind.WRITE, key, identity):
+            work()
 
     def read(self, key: str, work: Callable[[], str | None]) -> str | None:
         """Record a read."""
-        operation = self.invoke(Kind.READ, key)
-        operation.identity = work()
-        self.respond(operation)
+        with self._call(Kind.READ, key) as operation:
+            operation.identity = work()
         return operation.identity
 
     def commit(self, work: Callable[[], tuple[str, Tree]]) -> None:
         """Record a commit by its id and tree."""
-        operation = self.invoke(Kind.COMMIT)
-        operation.identity, tree = work()
-        operation.tree = dict(tree)
-        self.respond(operation)
+        with self._call(Kind.COMMIT) as operation:
+            operation.identity, tree = work()
+            operation.tree = dict(tree)
 
     def list(self, prefix: str, work: Callable[[], Listing]) -> None:
         """Record a page of a listing."""
-        operation = self.invoke(Kind.LIST, prefix)
-        operation.listing = work()
-        self.respond(operation)
+        with self._call(Kind.LIST, prefix) as operation:
+            operation.listing = work()
 
     def final(self, tree: Tree) -> None:
         """Record what is there when all is quiet (G7)."""
@@ -143,6 +142,23 @@ class History:
         """Give the history as JSON, a line an operation."""
         encoder = msgspec.json.Encoder()
         return (encoder.encode(operation) for operation in self.operations)
+
+    @contextmanager
+    def _call(self, kind: Kind, key: str = "", identity: str | None = None) -> Iterator[Operation]:
+        """Record a call; an error ends it and goes on to the caller, a crash leaves it PENDING."""
+        operation = self.invoke(kind, key, identity)
+        try:
+            yield operation
+        except UnknownOutcome:
+            self.respond(operation, Result.UNKNOWN)
+            raise
+        except PredicateFailed:
+            self.respond(operation, Result.REFUSED)
+            raise
+        except LochanError:
+            self.respond(operation, Result.FAIL)
+            raise
+        self.respond(operation)
 
     def _next(self) -> int:
         self._stamps += 1
