@@ -194,6 +194,26 @@ class Model:
         return {commit.id for n, commit in enumerate(self.commits) if bits >> n & 1}
 
 
+def act(world: World, commits: list[Commit], kind: str, name: str, chosen: int) -> None:
+    """Do one random thing to a branch; `chosen` picks a commit, counted from the newest."""
+    known = commits[-1 - chosen % len(commits)]
+    exists = world.tables.branches.find(name.encode()) is not None
+    if not exists or kind == "fork":
+        if not exists:
+            world.create(name, known)
+        commits.append(world.commit(name))
+    elif kind in {"commit", "unplaced"}:
+        commits.append(world.commit(name, place=kind == "commit"))
+    elif kind == "merge":
+        if not world.kin.is_ancestor(known, world.head(name), or_self=True):
+            commits.append(world.commit(name, known, place=chosen % 3 > 0))
+    elif kind == "reset":
+        world.reset(name, known)
+    else:
+        world.delete(name)
+        world.create(name, known)
+
+
 def check(
     world: World, commits: list[Commit], *, pairs: list[tuple[int, int]] | None = None
 ) -> None:

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lochan.model.records import Commit
-from support.clock_world import World, check
+from support.clock_world import World, act, check
 
 BRANCHES = ["a", "b", "c", "d"]
 
@@ -13,25 +13,6 @@ kinds = st.sampled_from(
     ["commit", "commit", "unplaced", "merge", "merge", "merge", "reset", "recreate", "fork"]
 )
 actions = st.lists(st.tuples(kinds, st.integers(0, 3), st.integers(0, 10**6)), max_size=30)
-
-
-def act(world: World, commits: list[Commit], kind: str, name: str, chosen: int) -> None:
-    known = commits[-1 - chosen % len(commits)]
-    exists = world.tables.branches.find(name.encode()) is not None
-    if not exists or kind == "fork":
-        if not exists:
-            world.create(name, known)
-        commits.append(world.commit(name))
-    elif kind in {"commit", "unplaced"}:
-        commits.append(world.commit(name, place=kind == "commit"))
-    elif kind == "merge":
-        if not world.kin.is_ancestor(known, world.head(name), or_self=True):
-            commits.append(world.commit(name, known, place=chosen % 3 > 0))
-    elif kind == "reset":
-        world.reset(name, known)
-    else:
-        world.delete(name)
-        world.create(name, known)
 
 
 def built(steps: list[tuple[str, int, int]]) -> tuple[World, list[Commit]]:

@@ -205,6 +205,23 @@ def test_a_missing_row_at_the_top_is_found_again_from_its_branch() -> None:
     assert world.clocks._row(upper.clocks[-1]) == upper.id
 
 
+def test_a_missing_row_is_found_although_its_branch_leaves_the_line_meanwhile() -> None:
+    for number in count(1):
+        world = two_sides()
+        top = world.commit("main", place=False)
+
+        def plan(call: Call, world: World = world, number: int = number) -> Fault:
+            if call.number == number:
+                world.reset("main", world.head("x"))
+            return Fault.OK
+
+        faulty = Faulty(world.store, plan, ENVIRONMENT)
+        assert World(faulty).clocks.find(top.clocks[-1]) == top.id
+        if faulty.calls < number:
+            break
+    assert number > 4
+
+
 def test_a_place_that_was_never_given_has_no_commit() -> None:
     world = two_sides()
     lineage, place = world.head("main").clocks[-1]

@@ -162,7 +162,8 @@ def many_lines(count: int, rounds: int) -> World:
 def test_more_lines_cost_in_proportion_to_lines_and_not_to_merges() -> None:
     few, many = many_lines(40, 2), many_lines(40, 12)
     cost = reads(many, QUESTIONS["merge base"])
-    assert cost <= 2 * 40
+    print(f"40 lines merged 12 times each: {cost} reads")
+    assert cost <= 6 + 40
     assert cost == reads(few, QUESTIONS["merge base"])
 
 
