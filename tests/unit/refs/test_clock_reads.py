@@ -156,15 +156,17 @@ def many_lines(count: int, rounds: int) -> World:
     for _ in range(rounds):
         for number in range(count):
             world.commit("feature", world.commit(f"n{number}"))
+    world.commit("main")
     return world
 
 
 def test_more_lines_cost_in_proportion_to_lines_and_not_to_merges() -> None:
-    few, many = many_lines(40, 2), many_lines(40, 12)
-    cost = reads(many, QUESTIONS["merge base"])
-    print(f"40 lines merged 12 times each: {cost} reads")
-    assert cost <= 6 + 40
-    assert cost == reads(few, QUESTIONS["merge base"])
+    once, often, oftener = (
+        reads(many_lines(40, rounds), QUESTIONS["merge base"]) for rounds in (1, 2, 12)
+    )
+    print(f"40 lines: {once} reads, merged 2 times each {often}, 12 times {oftener}")
+    assert 40 - 16 < once <= 40
+    assert often == oftener <= once
 
 
 def test_ahead_and_behind_are_counted_without_reading_commits() -> None:
