@@ -22,7 +22,8 @@ KEYS = st.sampled_from(["x", "y"])
 INSTRUCTIONS = st.one_of(
     st.tuples(st.sampled_from(["get", "set", "swap", "delete"]), KEYS),
     st.tuples(
-        st.sampled_from(["scan", "locked", "set_event", "sleep", "now", "spawn"]), st.just("x")
+        st.sampled_from(["scan", "locked", "set_event", "sleep", "now", "spawn", "crash"]),
+        st.just("x"),
     ),
 )
 
@@ -46,8 +47,12 @@ class Machine:
         self.saw: dict[str, list[object]] = {}
         self.history: History = world.history()
         self.calls = calls
+        # The dead give back no lock and set no event, and others would wait for ever.
+        verbs = {verb for body in bodies for verb, _ in body}
+        self.may_crash = verbs.isdisjoint({"locked", "set_event"})
         for number, body in enumerate(bodies):
-            world.spawn(self._process(f"p{number}", body), f"p{number}")
+            node = "left" if number < 2 else "right"
+            world.spawn(self._process(f"p{number}", body), f"p{number}", node=node)
         if any(name == "set_event" for body in bodies for name, _ in body):
             world.spawn(self._waiter, "waiter")
 
@@ -107,6 +112,9 @@ class Machine:
                 self.event.set()
             case "sleep":
                 self.environment.sleep(len(value))
+            case "crash" if self.may_crash:
+                self._get(key)
+                self.world.crash("left")
             case "spawn":
                 self.environment.spawn(lambda: self._change("set", key, value), name="child")
 

@@ -40,10 +40,10 @@ pytestmark = pytest.mark.campaign
 def test_the_explorer_sees_every_outcome_of_many_programs(*, calls: bool) -> None:
     counted: Counter[str] = Counter()
 
-    @settings(max_examples=400, deadline=None)
+    @settings(max_examples=300, deadline=None)
     @given(programs(3, 3))
     def compare(bodies: list[list[Instruction]]) -> None:
-        counted.update(compared(bodies, calls=calls, limit=5_000))
+        counted.update(compared(bodies, calls=calls, limit=1_000))
 
     compare()
     print(dict(counted))

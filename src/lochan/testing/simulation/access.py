@@ -14,6 +14,9 @@ accesses is, and only the order of dependent steps can make two executions diffe
                   and starting). That orders them, and cannot be turned round.
     AGAIN         a signal that came too late to let anything happen. Had it come first, it would
                   have been the signal.
+    KILL          a crash: dependent on every step of the node, which each READ it. The steps that
+                  the dead would have taken are on no trace, so whoever can go before a crash is
+                  tried before it.
 """
 
 from enum import IntEnum, auto
@@ -31,6 +34,7 @@ class Mode(IntEnum):
     SIGNAL = auto()
     WAIT = auto()
     AGAIN = auto()
+    KILL = auto()
 
 
 class Access(NamedTuple):
@@ -50,6 +54,9 @@ _CONFLICTS = {
     (Mode.INVOKE, Mode.RESPOND),
     (Mode.RESPOND, Mode.INVOKE),
     (Mode.ACQUIRE, Mode.ACQUIRE),
+    (Mode.READ, Mode.KILL),
+    (Mode.KILL, Mode.READ),
+    (Mode.KILL, Mode.KILL),
     (Mode.SIGNAL, Mode.AGAIN),
     (Mode.AGAIN, Mode.SIGNAL),
 }

@@ -22,7 +22,7 @@ from itertools import count
 from typing import TypeVar
 
 from lochan.faults import Fault
-from lochan.testing.simulation.access import Footprint, Relations
+from lochan.testing.simulation.access import Footprint, Mode, Relations
 from lochan.testing.simulation.faults import Plan, Step, no_faults
 from lochan.testing.simulation.schedule import RandomOrder, Schedule, Scripted
 from lochan.testing.simulation.world import Taken, World
@@ -170,6 +170,8 @@ class _Path:
                 continue
             before |= other.before | bit
         state.before = before
+        if any(access.mode is Mode.KILL for access in state.footprint):
+            state.tried |= set(state.enabled)
         for earlier in races:
             self._reverse(earlier, number)
 

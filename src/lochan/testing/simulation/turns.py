@@ -162,8 +162,9 @@ class Turns:
 
     def crash(self, node: str) -> None:
         """Let every process of a node die where it is; the caller too if it is one of them."""
-        self.touch(("node", node), None, Mode.WRITE)
         for process in self.processes.values():
+            if process.node == node:
+                self.touch(("node", node), None, Mode.KILL)
             if node in {process.node, process.name}:
                 process.dead = True
         if self.current is not None and self.current.dead:
