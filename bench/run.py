@@ -15,7 +15,7 @@ from rich.table import Table
 
 from measure import Row
 
-PARTS = ("tables", "look_ups", "applies", "diffs")
+PARTS = ("tables", "look_ups", "applies", "diffs", "kinship")
 console = Console(width=max(Console().width, 150))  # a table to be read, also in a log
 
 
