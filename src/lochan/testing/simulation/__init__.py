@@ -4,6 +4,21 @@
 `World(seed)` runs plain functions as processes that take turns; `explore` runs a small scenario in
 every order that can matter; `History` writes down what clients did and `check_history` holds that
 against the promises G1 to G7. Needs greenlet.
+
+    def scene(world):
+        lake = Lake(world.store(MemoryStore(RealEnvironment())), world.environment)
+        history = world.history()
+        world.spawn(lambda: history.write("k", "1", lambda: lake.put("k", "1")), "writer")
+        world.spawn(lambda: history.commit(lake.commit), "committer")
+        return history
+
+    seen = explore(scene, lambda history: check_history(history.operations))
+    assert seen.complete and seen.wrong is None, seen
+
+What must be so for an answer to mean something: the stores inside are made with an environment of
+their own, everything else with the world's; processes that share memory share it under a lock of
+the world, and crash together (`node=`); a scene for the explorer starts no background timer.
+`fail_each` fails every call in turn; `replay` runs again what was found.
 """
 
 from lochan.testing.simulation.checker import Violation, check_history, violations
