@@ -21,7 +21,9 @@ def create_branch(
     Raises: NotUnique, AlreadyExists for a tag or commit of this name, NotFound for the commit.
     """
     tables = lake.tables(repository)
-    tables.commits.get(head.encode())
+    found = tables.commits.get(head.encode()).record
+    # A crashed attempt leaves a commit record whose place in history belongs to another one.
+    ClockIndex.of(lake.store, repository).require_published(found)
     token = new_staging_token(repository.repository_id, name, lake.environment.new_id())
     branch = Branch(branch_id=name, commit_id=head, staging_token=token, hidden=hidden)
     branches.create_branch(tables, branch)

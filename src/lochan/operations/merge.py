@@ -17,6 +17,7 @@ from lochan.model.records import Commit, Repository
 from lochan.operations.advance import advance
 from lochan.operations.lake import Lake
 from lochan.operations.publish import Candidate, Said
+from lochan.refs.clock_index import ClockIndex
 from lochan.refs.kinship import Kinship
 from lochan.staging.sealed import Tokens
 
@@ -67,6 +68,7 @@ def merge(
         tree = merged_tree(lake, repository, name, (base, head, source), request.strategy)
         return Candidate(tree, sealed, (), source=None if request.squash else source)
 
+    ClockIndex.of(lake.store, repository).require_published(source)
     said = _said(lake, name, source, request)
     return advance(lake, repository, name, said, make, allow_dirty=request.allow_dirty)
 
