@@ -8,7 +8,7 @@ from lochan.environment import RealEnvironment
 from lochan.errors import Unavailable
 from lochan.faults import Fault
 from lochan.kv.drivers.memory import MemoryStore
-from lochan.testing.simulation import History, Pct, World, check_history
+from lochan.testing.simulation import History, Operation, Pct, World, check_history
 from support.toy_lake import (
     JOINED_READ,
     LITERAL_TRIM,
@@ -64,14 +64,26 @@ class Scene:
         final = self.lake.state(keys)
         self.history.final(final)
         check_history(self.history.operations, self.initial)
-        reads = tuple(
-            sorted(
-                (o.kind, o.key, str(o.identity))
-                for o in self.history.operations[:-1]
-                if o.kind == "read"
-            )
-        )
-        return reads, tuple(sorted(final.items()))
+        return self._outcome(), tuple(sorted(final.items()))
+
+    def _outcome(self) -> Hashable:
+        """All that clients can tell apart: what each call gave, and which came before which."""
+        calls = {(str(o.kind), o.key, _said(o), o.result): o for o in self.history.operations[:-1]}
+        before = [
+            (one, other)
+            for one, first in calls.items()
+            for other, second in calls.items()
+            if first.response < second.invocation
+        ]
+        sealed = len(self.lake.branch().branch.sealed)
+        return tuple(sorted(calls)), tuple(sorted(before)), sealed
+
+
+def _said(operation: Operation) -> str:
+    """What a call gave, without ids that differ from seed to seed."""
+    if operation.tree is None:
+        return str(operation.identity)
+    return str(sorted(operation.tree.items()))
 
 
 def chain(*works: Callable[[], None]) -> Callable[[], None]:

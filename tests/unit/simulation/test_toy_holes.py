@@ -41,6 +41,16 @@ def test_runs_at_random_find_the_hole_too(hole: str, order: Callable[[int], Sche
     assert isinstance(seen.wrong, AssertionError)
 
 
+@pytest.mark.parametrize("hole", HOLES)
+def test_no_run_at_random_ends_as_the_explorer_never_saw(hole: str) -> None:
+    make, _, _ = HOLES[hole]
+    seen = explore(make(Rules()), Scene.check)
+    runs = random_runs(make(Rules()), Scene.check, range(200))
+    print(f"{hole}: {len(runs.outcomes)} of {len(seen.outcomes)} outcomes in 200 runs at random")
+
+    assert runs.outcomes.keys() <= seen.outcomes.keys()
+
+
 def test_what_was_found_is_found_again_from_its_schedule() -> None:
     make = two_commits(LITERAL_TRIM)
     seen = explore(make, Scene.check)
