@@ -123,7 +123,7 @@ def main() -> None:
         console.print(f"main read back from end to end: {verified} objects, every checksum right")
         show_conflict(demo)
         show_race(demo)
-    console.print(f"the lake is in {lake.FOLDER}")
+    console.print(f"the lake is in {lake.FOLDER}; look at it with a browser: make serve")
 
 
 if __name__ == "__main__":
