@@ -7,6 +7,6 @@ from support.tree_runs import run_tree_tests
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize(("kernel", "scale"), [("native", 150), ("twin", 10)])
+@pytest.mark.parametrize(("kernel", "scale"), [("native", 40), ("twin", 3)])
 def test_the_tree_stands_after_many_more_examples(kernel: str, scale: float) -> None:
     print(run_tree_tests(kernel, scale))

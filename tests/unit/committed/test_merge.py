@@ -93,12 +93,13 @@ def test_where_one_side_is_the_base_no_range_is_opened() -> None:
             assert result.ranges_reused == len(range_ids(snapshots, other))
 
 
-def test_sides_that_changed_different_ranges_are_joined_without_opening_any() -> None:
+def test_ranges_that_one_side_changed_or_both_alike_are_not_opened() -> None:
     watched = Watched(memory_objects())
     with open_snapshots(watched.objects) as snapshots:
         base = build(snapshots, BASE)
         ranges = list(snapshots.files.metarange(base))
-        ours, theirs = {ranges[1].min_key: (b"2", b"")}, {ranges[-2].min_key: (b"2", b"")}
+        alike, one, other = ({ranges[number].min_key: (b"2", b"")} for number in (1, 2, -2))
+        ours, theirs = {**alike, **one}, {**alike, **other}
         sides = [base, *(build(snapshots, applied(BASE, each)) for each in (ours, theirs))]
         list(map(snapshots.files.metarange, sides))
         watched.forget()
