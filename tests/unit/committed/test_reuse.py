@@ -11,7 +11,7 @@ from support.day_of_commits import HEADING, Begin, Day, line, run
 from support.generated_rows import generated
 from support.trees import memory_objects, open_snapshots
 
-RECORDS, RAGGEDNESS = 50_000, 60
+RECORDS, RAGGEDNESS = 25_000, 30
 
 
 @pytest.mark.parametrize("share", [0.05, 0.20])
