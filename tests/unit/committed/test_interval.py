@@ -38,3 +38,11 @@ def test_behind_a_prefix_of_the_largest_bytes_there_is_nothing() -> None:
     assert after_prefix(b"\xff\xff") is None
     assert after_prefix(b"a\xff\xff") == b"b"
     assert after_prefix(b"a/") == b"a0"
+
+
+def test_an_interval_ends_before_its_stop() -> None:
+    within = Interval(b"b", b"d")
+    for inside in ((b"a", b"b"), (b"c", b"c"), (b"c", b"z")):
+        assert within.meets(*inside)
+    for outside in ((b"a", b"a"), (b"d", b"e")):
+        assert not within.meets(*outside)
