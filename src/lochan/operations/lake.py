@@ -12,6 +12,7 @@ from lochan.model.records import Repository
 from lochan.objects.address import AddressSource
 from lochan.objects.store import ObjectStore
 from lochan.operations.branch_reads import BranchReads
+from lochan.operations.commit_reads import CommitReads
 from lochan.refs.tables import RepositoryTables
 from lochan.staging.area import StagingArea
 
@@ -34,6 +35,7 @@ class Lake:
     storage: Callable[[StorageNamespace], Storage]
     staging: StagingArea
     branches: BranchReads
+    commits: CommitReads
 
     @classmethod
     def of(
@@ -43,7 +45,14 @@ class Lake:
         storage: Callable[[StorageNamespace], Storage],
     ) -> "Lake":
         """Join a KV store and the storage of namespaces."""
-        return cls(store, environment, storage, StagingArea(store), BranchReads(store, environment))
+        return cls(
+            store,
+            environment,
+            storage,
+            StagingArea(store),
+            BranchReads(store, environment),
+            CommitReads(store),
+        )
 
     def tables(self, repository: Repository) -> RepositoryTables:
         """Give the typed records of a repository."""
