@@ -2,7 +2,7 @@
 """What every story is given: the stores of a lake, and how to reach a repository's own."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lochan.committed import Snapshots
 from lochan.environment import Environment
@@ -13,8 +13,10 @@ from lochan.objects.address import AddressSource
 from lochan.objects.store import ObjectStore
 from lochan.operations.branch_reads import BranchReads
 from lochan.operations.commit_reads import CommitReads
+from lochan.operations.request import Request
 from lochan.refs.tables import RepositoryTables
 from lochan.staging.area import StagingArea
+from lochan.turns import Turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,8 @@ class Lake:
     staging: StagingArea
     branches: BranchReads
     commits: CommitReads
+    moves: Turns[Request]
+    force: bool = False  # the caller insists: read-only repositories take its changes
 
     @classmethod
     def of(
@@ -52,8 +56,13 @@ class Lake:
             StagingArea(store),
             BranchReads(store, environment),
             CommitReads(store),
+            Turns(environment),
         )
 
     def tables(self, repository: Repository) -> RepositoryTables:
         """Give the typed records of a repository."""
         return RepositoryTables.of(self.store, repository)
+
+    def forcing(self) -> "Lake":
+        """Give the same lake to a caller that insists, as lakeFS's `force` does."""
+        return replace(self, force=True)

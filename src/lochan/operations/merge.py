@@ -16,10 +16,8 @@ from lochan.model.instant import from_seconds
 from lochan.model.records import Commit, Repository
 from lochan.operations.advance import advance
 from lochan.operations.lake import Lake
-from lochan.operations.publish import Candidate, Said
+from lochan.operations.request import Candidate, Said, Tip
 from lochan.refs.clock_index import ClockIndex
-from lochan.refs.kinship import Kinship
-from lochan.staging.sealed import Tokens
 
 STRATEGY_KEY = ".lakefs.merge.strategy"  # lakeFS's name, so that its clients find it
 
@@ -61,12 +59,12 @@ def merge(
     Raises: InvalidInput for a dirty destination or where there is nothing to merge; MergeConflict.
     """
 
-    def make(head: Commit, sealed: Tokens) -> Candidate:
-        base = _merge_base(lake, repository, name, head, source)
+    def make(tip: Tip) -> Candidate:
+        base = _merge_base(tip, name, source)
         if base.id == source.id and not request.allow_empty:
             raise InvalidInput(f"branch {name!r} holds {source.id} already", code="no-changes")
-        tree = merged_tree(lake, repository, name, (base, head, source), request.strategy)
-        return Candidate(tree, sealed, (), source=None if request.squash else source)
+        tree = merged_tree(lake, repository, name, (base, tip.head, source), request.strategy)
+        return Candidate(tree, None if request.squash else source)
 
     ClockIndex.of(lake.store, repository).require_published(source)
     said = _said(lake, name, source, request)
@@ -89,10 +87,8 @@ def merged_tree(
     return merged.id
 
 
-def _merge_base(
-    lake: Lake, repository: Repository, name: BranchName, head: Commit, source: Commit
-) -> Commit:
-    base = Kinship.of(lake.store, repository).merge_base(head, source)
+def _merge_base(tip: Tip, name: BranchName, source: Commit) -> Commit:
+    base = tip.kinship.merge_base(tip.head, source)
     if base is None:
         raise InvalidInput(f"{source.id} and branch {name!r} have no common ancestor")
     return base

@@ -1,96 +1,119 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The last step of everything that moves a branch by a new commit: record, notes, compare-and-swap.
+"""The last step of everything that moves a branch: commit records, notes, one compare-and-swap.
 
-The commit's parent is the head that the compare-and-swap expects, so a lost one makes the record
-anew (H6). The cleaner's notes about tokens that are to go are written before (H10): after a crash
-in between, the cleaner finds the tokens still named by the branch and leaves them alone.
+Commits are chained onto the head that the compare-and-swap expects, so a lost one makes the records
+anew (H6). A chain may hold the commits of several requests: each has its own record and id, and all
+become visible at once (G16). The cleaner's notes about tokens that are to go are written before
+(H10): after a crash in between, the cleaner finds the tokens still named by the branch and leaves
+them alone.
 """
 
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 
 import msgspec
 
 from lochan.errors import LochanError, PredicateFailed, UnknownOutcome
+from lochan.kv.set_many import set_many
 from lochan.kv.table import Stored, Table
-from lochan.model.clock import next_clock
+from lochan.model.clock import NextClock, next_clock
+from lochan.model.codec import encode_commit
 from lochan.model.commit_id import new_commit
 from lochan.model.ids import CommitId, LineageId, MetaRangeId
-from lochan.model.instant import Instant
+from lochan.model.keys import COMMITS, partition_of
 from lochan.model.records import Branch, Commit, Repository
 from lochan.operations.lake import Lake
+from lochan.operations.request import Candidate, Said, Tip
 from lochan.refs.clock_index import ClockIndex
+from lochan.refs.kinship import Kinship
 from lochan.refs.notes import note_tokens
 from lochan.refs.reach import ReachIndex
 from lochan.staging.sealed import Tokens
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What goes into a commit record besides the tree and its place in history."""
+class Chain:
+    """Commits on a branch's head, one on the other, unseen until all are published together."""
 
-    committer: str
-    message: str
-    metadata: Mapping[str, str]
-    creation_date: Instant
+    def __init__(self, lake: Lake, repository: Repository, stored: Stored[Branch]) -> None:
+        """Begin with no commit at the head of a branch, as read."""
+        self._lake = lake
+        self._repository = repository
+        self._stored = stored
+        self._branch = stored.record
+        self._head = lake.tables(repository).commits.get(self._branch.commit_id.encode()).record
+        self._next = self._position()
+        self._made: list[Commit] = []
+        self._reach = ReachIndex.of(lake.store, repository)
 
+    @property
+    def tip(self) -> Tip:
+        """Say where the next commit goes."""
+        return Tip(self._head, self._next.clocks, Kinship(self._reach))
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A tree that is to become the head, the tokens that it holds, and those that stay sealed.
-
-    `source` is what a merge brings besides the head: its second parent.
-    """
-
-    tree: MetaRangeId
-    tokens: Tokens
-    newer: Tokens
-    source: Commit | None = None
-
-
-def publish(
-    lake: Lake, repository: Repository, stored: Stored[Branch], candidate: Candidate, said: Said
-) -> Commit | None:
-    """Move a branch to a new commit of a tree; None when the branch changed since it was read."""
-    tables, branch = lake.tables(repository), stored.record
-    head = tables.commits.get(branch.commit_id.encode()).record
-    position = next_clock(head, branch, LineageId(lake.environment.new_id()))
-    parents = (head,) if candidate.source is None else (head, candidate.source)
-    made = new_commit(
-        committer=said.committer,
-        message=said.message,
-        creation_date=said.creation_date,
-        meta_range_id=candidate.tree,
-        clocks=position.clocks,
-        metadata=said.metadata,
-        parents=tuple(parent.id for parent in parents),
-        generation=1 + max(parent.generation for parent in parents),
-    )
-    tables.commits.set(made.id.encode(), made)
-    reach = ReachIndex.of(lake.store, repository)
-    if candidate.source is not None:
-        reach.write(made)
-    moved = msgspec.structs.replace(
-        branch,
-        commit_id=made.id,
-        sealed_tokens=candidate.newer,
-        lineage=position.lineage,
-        ordinals=position.ordinals,
-        compacted_base_meta_range_id=MetaRangeId(""),
-    )
-    if swap(lake, repository, stored, moved, candidate.tokens):
-        _index(lake, repository, made)
+    def add(self, candidate: Candidate, said: Said) -> Commit:
+        """Put a commit of a tree on the tip."""
+        source = candidate.source
+        parents = (self._head,) if source is None else (self._head, source)
+        made = new_commit(
+            committer=said.committer,
+            message=said.message,
+            creation_date=said.creation_date,
+            meta_range_id=candidate.tree,
+            clocks=self._next.clocks,
+            metadata=said.metadata,
+            parents=tuple(parent.id for parent in parents),
+            generation=1 + max(parent.generation for parent in parents),
+        )
+        made = msgspec.structs.replace(
+            made, started=said.started, finished=said.finished, provenance=said.provenance
+        )
+        self._reach = self._reach.assuming(made)
+        if source is not None:
+            self._reach.write(made)
+        self._head = made
+        self._branch = msgspec.structs.replace(
+            self._branch, lineage=self._next.lineage, ordinals=self._next.ordinals
+        )
+        self._next = self._position()
+        self._made.append(made)
         return made
-    if candidate.source is not None:
-        reach.forget(made, lake.branches.fresh(repository, branch.branch_id).record)
-    return None
 
+    def publish(self, gone: Tokens, newer: Tokens) -> bool:
+        """Move the branch to the tip; False when it was changed since it was read.
 
-def _index(lake: Lake, repository: Repository, made: Commit) -> None:
-    """Put a published commit into the clock index; who misses it there finds it by walking."""
-    with suppress(LochanError):  # the commit is published, whatever becomes of its row
-        ClockIndex.of(lake.store, repository).place(made)
+        `gone` are the tokens whose rows the chain holds, `newer` those that stay sealed. Without a
+        commit they are rows that change nothing, and only go, so that they do not gather (H11).
+        """
+        before = self._stored.record
+        if not self._made and not gone and not before.compacted_base_meta_range_id:
+            return True
+        records = {COMMITS + made.id.encode(): encode_commit(made) for made in self._made}
+        set_many(self._lake.store, partition_of(self._repository), records)
+        moved = msgspec.structs.replace(
+            self._branch,
+            commit_id=self._head.id,
+            sealed_tokens=newer,
+            compacted_base_meta_range_id=MetaRangeId(""),
+        )
+        if swap(self._lake, self._repository, self._stored, moved, gone):
+            self._index()
+            return True
+        self._forget()
+        return False
+
+    def _position(self) -> NextClock:
+        return next_clock(self._head, self._branch, LineageId(self._lake.environment.new_id()))
+
+    def _index(self) -> None:
+        """Put published commits into the clock index; who misses one there finds it by walking."""
+        with suppress(LochanError):  # they are published, whatever becomes of their rows
+            ClockIndex.of(self._lake.store, self._repository).place(*self._made)
+
+    def _forget(self) -> None:
+        merges = [made for made in self._made if len(made.parents) > 1]
+        if merges:
+            branch = self._lake.branches.fresh(self._repository, self._branch.branch_id).record
+            for merge in merges:
+                ReachIndex.of(self._lake.store, self._repository).forget(merge, branch)
 
 
 def swap(

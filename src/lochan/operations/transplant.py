@@ -19,8 +19,7 @@ from lochan.model.records import Commit, Repository
 from lochan.operations.advance import advance
 from lochan.operations.lake import Lake
 from lochan.operations.merge import merged_tree
-from lochan.operations.publish import Candidate, Said
-from lochan.staging.sealed import Tokens
+from lochan.operations.request import Candidate, Said, Tip
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +65,12 @@ def _apply(
 ) -> Commit:
     base, source = change
 
-    def make(head: Commit, sealed: Tokens) -> Candidate:
-        sides = (base, head, source)
+    def make(tip: Tip) -> Candidate:
+        sides = (base, tip.head, source)
         tree = merged_tree(lake, repository, name, sides, request.strategy)
-        if tree == head.meta_range_id and not request.allow_empty:
+        if tree == tip.head.meta_range_id and not request.allow_empty:
             raise InvalidInput(f"branch {name!r} would not change", code="no-changes")
-        return Candidate(tree, sealed, ())
+        return Candidate(tree)
 
     return advance(lake, repository, name, said, make)
 

@@ -58,7 +58,7 @@ def committed_tree(lake: Lake, repository: Repository, branch: Branch) -> MetaRa
     """Name the tree under a branch's staged writes."""
     if branch.compacted_base_meta_range_id:
         return branch.compacted_base_meta_range_id
-    return lake.tables(repository).commits.get(branch.commit_id.encode()).record.meta_range_id
+    return lake.commits.tree(repository, branch.commit_id)
 
 
 def find_record(lake: Lake, repository: Repository, branch: Branch, key: bytes) -> Record | None:

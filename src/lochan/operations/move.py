@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Move a branch: commits of what is staged, and commits made otherwise, many at once.
+
+Requests for one branch of one process take turns. While one batch is under way the next gathers, so
+that a contended branch does not do work again and again: each request has a commit record of its
+own, and one compare-and-swap publishes the chain of them. Other processes are met without locks:
+
+    1. seal       if anybody commits, the staging token joins the sealed ones (CAS 1)
+    2. build      the tree with all sealed tokens applied, validated (H1; see staged_tree)
+    3. chain      the first commit takes that tree, the others of the batch add their message; then
+                  come merges and such, each on the one before
+    4. publish    commit records, clean-up notes, then CAS 2: the head moves and the tokens go
+
+When CAS 2 is lost the branch tells why. Later seals: try again. An earlier commit took the older of
+our tokens: the validated tree is used again, on the new head. A later commit took them all: the
+data is committed, and an empty commit carries our message. The head was moved otherwise: build
+again. Sealed tokens that hold data while nobody in the batch commits belong to a commit that has
+not come to its end: it is finished first, as the chain's first link (H7).
+"""
+
+from collections.abc import Sequence
+
+from lochan.errors import Conflict, InvalidInput, LochanError
+from lochan.model.ids import BranchName
+from lochan.model.instant import from_seconds
+from lochan.model.records import Branch, Commit, Repository
+from lochan.operations.lake import Lake
+from lochan.operations.publish import Chain
+from lochan.operations.request import Answer, Candidate, Make, Request, Said
+from lochan.operations.seal import seal
+from lochan.operations.staged_tree import StagedTree, build
+from lochan.operations.view import committed_tree, tokens_of
+from lochan.staging.sealed import trim
+
+ATTEMPTS = 100  # at most n for n concurrent commits (G10)
+
+
+def move(lake: Lake, repository: Repository, name: BranchName, request: Request) -> Commit:
+    """Have a request met, together with others that ask at the same time.
+
+    Raises: what `make` raises; InvalidInput (code no-changes); NotFound; Conflict when others
+    always came first, which leaves everything as it was.
+    """
+    key = (repository.unique_identifier, name)
+    lake.moves.take(key, request, lambda batch: _move(lake, repository, name, batch))
+    if isinstance(request.answer, Commit):
+        return request.answer
+    assert request.answer is not None  # noqa: S101 - a batch without error answers every request
+    raise request.answer
+
+
+def _move(lake: Lake, repository: Repository, name: BranchName, batch: Sequence[Request]) -> None:
+    """Meet a batch: see the head of this file."""
+    if any(request.make is None for request in batch):
+        seal(lake, repository, name)
+    stored = lake.branches.fresh(repository, name)
+    mine = stored.record.sealed_tokens
+    tree: StagedTree | None = None
+    for _ in range(ATTEMPTS):
+        found = trim(mine, stored.record.sealed_tokens)
+        if tree is None or not tree.holds(
+            stored.record, committed_tree(lake, repository, stored.record), found.overlap
+        ):
+            mine = found.left
+            tree, stored = build(lake, repository, name, stored, mine)
+            continue
+        chain = Chain(lake, repository, stored)
+        answers = _meet(lake, chain, batch, tree, stored.record)
+        if chain.publish(found.left, found.newer):
+            for request, answer in zip(batch, answers, strict=True):
+                request.answer = answer
+            return
+        stored = lake.branches.fresh(repository, name)
+    raise Conflict(f"branch {name!r} was changed by others {ATTEMPTS} times; try again")
+
+
+def _meet(
+    lake: Lake, chain: Chain, batch: Sequence[Request], tree: StagedTree, branch: Branch
+) -> list[Answer]:
+    """Chain what a batch asks for, commits of what is staged first; errors are answers, too."""
+    staged = tree.id != chain.tip.head.meta_range_id
+    answers: dict[Request, Answer] = {}
+    for request in batch:
+        if request.make is None:
+            changed = staged or _committed_by_others(request.began, branch)
+            answers[request] = _commit(chain, request, tree, changed=changed)
+    if staged and not answers:
+        chain.add(Candidate(tree.id), _finished_for_others(lake))
+    for request in batch:
+        if request.make is not None:
+            answers[request] = _advance(chain, request.said, request.make)
+    return [answers[request] for request in batch]
+
+
+def _commit(chain: Chain, request: Request, tree: StagedTree, *, changed: bool) -> Answer:
+    """Commit the staged tree; where it is committed already, never hide that the data is safe."""
+    head, said = chain.tip.head, request.said
+    if tree.id == head.meta_range_id and not request.allow_empty:
+        if not changed:
+            return InvalidInput("nothing to commit: nothing staged differs", code="no-changes")
+        if not said.message and not said.metadata:
+            return head
+    return chain.add(Candidate(tree.id), said)
+
+
+def _committed_by_others(began: Branch, now: Branch) -> bool:
+    """Say whether a commit since then took tokens; tokens that went without one were reset."""
+    return began.commit_id != now.commit_id and not set(tokens_of(began)) <= set(tokens_of(now))
+
+
+def _advance(chain: Chain, said: Said, make: Make) -> Answer:
+    try:
+        candidate = make(chain.tip)
+    except LochanError as error:
+        return error
+    return chain.add(candidate, said)
+
+
+def _finished_for_others(lake: Lake) -> Said:
+    now = from_seconds(lake.environment.now())
+    return Said("", "Finish a commit that was begun", {}, now)

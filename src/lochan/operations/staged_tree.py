@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tree that a branch would have with its sealed tokens committed; when it may be believed.
+
+A scan of tokens takes time, and a commit that ends meanwhile has their rows removed. So the branch
+is read again after the scan: only if all tokens were still sealed, and what lies under them was
+still the same, is the tree what it says (H1). A tree so *validated* stays true when an earlier
+commit takes the older of its tokens: it holds theirs and ours, and the head is now what it was
+built on with theirs applied.
+"""
+
+from dataclasses import dataclass
+
+from lochan.kv.table import Stored
+from lochan.model.ids import BranchName, CommitId, MetaRangeId
+from lochan.model.records import Branch, Repository
+from lochan.operations.lake import Lake
+from lochan.operations.view import committed_tree
+from lochan.staging.fold import changes, folded
+from lochan.staging.sealed import Overlap, Tokens, trim
+
+
+@dataclass(frozen=True, slots=True)
+class StagedTree:
+    """A validated tree: what lay under a branch's staged rows, with `tokens` applied."""
+
+    id: MetaRangeId
+    tokens: Tokens
+    commit_id: CommitId
+    under: MetaRangeId
+
+    def holds(self, branch: Branch, under: MetaRangeId, overlap: Overlap) -> bool:
+        """Say whether this is what a branch would be with the tokens committed.
+
+        A head moves while tokens stay sealed only by a commit of the oldest ones (H7). So where
+        some of ours were taken, head and tokens moved together; where none were, both must stand.
+        """
+        if overlap is Overlap.NOBODY:
+            return branch.commit_id == self.commit_id and under == self.under
+        return overlap is Overlap.EARLIER
+
+
+def build(
+    lake: Lake, repository: Repository, name: BranchName, stored: Stored[Branch], tokens: Tokens
+) -> tuple[StagedTree | None, Stored[Branch]]:
+    """Apply tokens to what lies under them; gives the branch as read after that, too.
+
+    The tree is None unless both stood still until after the scan.
+    """
+    branch = stored.record
+    under = committed_tree(lake, repository, branch)
+    if not tokens:
+        return StagedTree(under, (), branch.commit_id, under), stored
+    snapshots = lake.storage(repository.storage_namespace).snapshots
+    applied = snapshots.apply(under, changes(folded(lake.staging, tokens)))
+    tree = StagedTree(applied.id, tokens, branch.commit_id, under)
+    current = lake.branches.fresh(repository, name)
+    sealed = trim(tokens, current.record.sealed_tokens)
+    stood = sealed.overlap is Overlap.NOBODY and tree.holds(
+        current.record, committed_tree(lake, repository, current.record), sealed.overlap
+    )
+    return (tree if stood else None), current

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Work that is done for many at once: whoever asks while it is under way is gathered for the next.
+
+One batch a key is under way. Who asks meanwhile joins the batch that has not begun, never the one
+that has: so the work begins after every call that it answers. The first to join does the work, in
+its own thread, for all of its batch. Nobody sleeps to let a batch fill.
+
+        asks:     a   b c     d
+        work:     [--a--][--b,c,d--]
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Generic, TypeVar
+
+from lochan.environment import Environment, Event
+
+Item = TypeVar("Item")
+Work = Callable[[Sequence[Item]], None]
+
+
+class _Batch(Generic[Item]):
+    """Items that will be worked on together."""
+
+    def __init__(self, turn: Event, done: Event) -> None:
+        self.turn = turn  # set when the first of the batch may begin
+        self.done = done
+        self.items: list[Item] = []
+        self.error: BaseException | None = None
+
+
+class Turns(Generic[Item]):
+    """Batches by key, one at a time for each key."""
+
+    def __init__(self, environment: Environment) -> None:
+        """Take locks and events from this environment."""
+        self._environment = environment
+        self._lock = environment.lock()
+        self._running: set[Hashable] = set()
+        self._gathering: dict[Hashable, _Batch[Item]] = {}
+
+    def take(self, key: Hashable, item: Item, work: Work[Item]) -> None:
+        """Have a batch worked on that holds `item`, begun after this call.
+
+        The `work` of the batch's first caller is what runs. Raises: what it raises, for all.
+        """
+        with self._lock:
+            batch = self._gathering.get(key)
+            leads = batch is None
+            if batch is None:
+                batch = _Batch[Item](self._environment.event(), self._environment.event())
+                if key in self._running:
+                    self._gathering[key] = batch
+                else:
+                    self._running.add(key)
+                    batch.turn.set()
+            batch.items.append(item)
+        if not leads:
+            batch.done.wait()
+        else:
+            batch.turn.wait()
+            self._lead(key, batch, work)
+        if batch.error is not None:
+            raise batch.error
+
+    def _lead(self, key: Hashable, batch: _Batch[Item], work: Work[Item]) -> None:
+        with self._lock:
+            if self._gathering.get(key) is batch:  # from now on nobody joins
+                del self._gathering[key]
+        try:
+            work(batch.items)
+        except BaseException as error:  # noqa: BLE001 - every caller of the batch must hear of it
+            batch.error = error
+        with self._lock:
+            following = self._gathering.get(key)
+            if following is None:
+                self._running.discard(key)
+        batch.done.set()
+        if following is not None:
+            following.turn.set()
