@@ -8,7 +8,7 @@ record.
 
 Fields that this program does not know stay with the record (`unknown`) and are written back behind
 the known ones. That holds for the record's own fields; the small messages inside (Clock, Ordinal,
-Provenance, Block, Timestamp) are never extended, and theirs are dropped.
+Provenance, Block, BranchProtectionRule, Timestamp) are never extended, and theirs are dropped.
 
 Decoding raises `Corruption` for what is no such message; `where` names the record in that error.
 Encoding raises `InvalidInput` for values that the message cannot hold.
@@ -39,7 +39,9 @@ from lochan.model.ids import (
 )
 from lochan.model.instant import NANOSECONDS, Instant, instant
 from lochan.model.records import (
+    BlockedAction,
     Branch,
+    BranchProtectionRule,
     Clock,
     Commit,
     Ordinal,
@@ -67,6 +69,13 @@ def encode_repository(record: Repository) -> bytes:
             unique_identifier=record.unique_identifier,
             read_only=record.read_only,
             storage_id=record.storage_id,
+            branch_protection=[
+                wire.BranchProtectionRule(
+                    pattern=rule.pattern,
+                    blocked_actions=map(wire.BlockedAction.ValueType, rule.blocked_actions),
+                )
+                for rule in record.branch_protection
+            ],
         )
         return _bytes(message, record.unknown)
 
@@ -83,6 +92,13 @@ def decode_repository(data: bytes, where: str = "a repository record") -> Reposi
         unique_identifier=UniqueIdentifier(message.unique_identifier),
         read_only=message.read_only,
         storage_id=message.storage_id,
+        branch_protection=tuple(
+            BranchProtectionRule(
+                rule.pattern,
+                tuple(_enum(BlockedAction, action, where) for action in rule.blocked_actions),
+            )
+            for rule in message.branch_protection
+        ),
         unknown=_unknown(message),
     )
 
@@ -99,6 +115,7 @@ def encode_branch(record: Branch) -> bytes:
             lineage=record.lineage,
             ordinals=[wire.Ordinal(lineage=o.lineage, first=o.first) for o in record.ordinals],
             compacted_base_meta_range_id=record.compacted_base_meta_range_id,
+            resets=record.resets,
         )
         return _bytes(message, record.unknown)
 
@@ -115,6 +132,7 @@ def decode_branch(data: bytes, where: str = "a branch record") -> Branch:
         lineage=LineageId(message.lineage),
         ordinals=tuple(Ordinal(LineageId(o.lineage), o.first) for o in message.ordinals),
         compacted_base_meta_range_id=MetaRangeId(message.compacted_base_meta_range_id),
+        resets=message.resets,
         unknown=_unknown(message),
     )
 

@@ -41,6 +41,13 @@ class RepositoryState(IntEnum):
     INITIAL = 2
 
 
+class BlockedAction(IntEnum):
+    """What a protection rule forbids on a branch; lakeFS's two."""
+
+    STAGING_WRITE = 0
+    COMMIT = 1
+
+
 class Clock(NamedTuple):
     """One component of a commit's clock: the `commit`-th commit, from 0, of one line of commits.
 
@@ -66,8 +73,19 @@ class ValueRecord(NamedTuple):
     data: bytes
 
 
+class BranchProtectionRule(msgspec.Struct, frozen=True):
+    """What the branches whose names match a pattern refuse; `*` and `?` stand for any letters."""
+
+    pattern: str
+    blocked_actions: tuple[BlockedAction, ...] = tuple(BlockedAction)
+
+
 class Repository(msgspec.Struct, frozen=True, kw_only=True):
-    """A repository; what belongs to it is in partition <repository_id>-<unique_identifier>."""
+    """A repository; what belongs to it is in partition <repository_id>-<unique_identifier>.
+
+    `branch_protection` lies here, and not under a key of its own, because every fresh read of a
+    branch reads this record too: a rule binds from the moment at which it is stored.
+    """
 
     repository_id: RepositoryId
     storage_namespace: StorageNamespace
@@ -77,6 +95,7 @@ class Repository(msgspec.Struct, frozen=True, kw_only=True):
     unique_identifier: UniqueIdentifier = UniqueIdentifier("")
     read_only: bool = False
     storage_id: str = ""
+    branch_protection: tuple[BranchProtectionRule, ...] = ()
     unknown: bytes = b""
 
 
@@ -86,6 +105,10 @@ class Branch(msgspec.Struct, frozen=True, kw_only=True):
     `sealed_tokens` is newest first. `lineage` is empty until the branch has a commit of its own
     since it was made or moved. `compacted_base_meta_range_id` is for a head whose staged changes
     were written out before they were committed; nothing sets it yet.
+
+    `resets` counts how often staged changes were forgotten, or the head moved, other than by a
+    commit. While it stands still, what tokens held that are no longer named is in the head or in
+    the compacted base. When it has changed, whatever was made of an earlier record is void.
     """
 
     branch_id: BranchName
@@ -96,6 +119,7 @@ class Branch(msgspec.Struct, frozen=True, kw_only=True):
     lineage: LineageId = LineageId("")
     ordinals: tuple[Ordinal, ...] = ()
     compacted_base_meta_range_id: MetaRangeId = MetaRangeId("")
+    resets: int = 0
     unknown: bytes = b""
 
 

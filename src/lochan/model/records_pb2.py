@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1alochan/model/records.proto\x12\tlochan.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x81\x02\n\nRepository\x12\x15\n\rrepository_id\x18\x01 \x01(\t\x12\x19\n\x11storage_namespace\x18\x02 \x01(\t\x12\x16\n\x0e\x64\x65\x66\x61ult_branch\x18\x03 \x01(\t\x12\x31\n\rcreation_date\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x34\n\x10repository_state\x18\x05 \x01(\x0e\x32\x1a.lochan.v1.RepositoryState\x12\x19\n\x11unique_identifier\x18\x06 \x01(\t\x12\x11\n\tread_only\x18\x07 \x01(\x08\x12\x12\n\nstorage_id\x18\x08 \x01(\t\"\'\n\x05\x43lock\x12\x0e\n\x06\x62ranch\x18\x01 \x01(\t\x12\x0e\n\x06\x63ommit\x18\x02 \x01(\x03\")\n\x07Ordinal\x12\x0f\n\x07lineage\x18\x01 \x01(\t\x12\r\n\x05\x66irst\x18\x02 \x01(\x03\"\xc9\x01\n\x06\x42ranch\x12\x11\n\tbranch_id\x18\x01 \x01(\t\x12\x11\n\tcommit_id\x18\x02 \x01(\t\x12\x15\n\rstaging_token\x18\x03 \x01(\t\x12\x15\n\rsealed_tokens\x18\x04 \x03(\t\x12\x0e\n\x06hidden\x18\x05 \x01(\x08\x12\x0f\n\x07lineage\x18\x64 \x01(\t\x12$\n\x08ordinals\x18\x65 \x03(\x0b\x32\x12.lochan.v1.Ordinal\x12$\n\x1c\x63ompacted_base_meta_range_id\x18\x66 \x01(\t\"(\n\x03Tag\x12\x0e\n\x06tag_id\x18\x01 \x01(\t\x12\x11\n\tcommit_id\x18\x02 \x01(\t\"j\n\nProvenance\x12\x15\n\rrepository_id\x18\x01 \x01(\t\x12\x11\n\tcommit_id\x18\x02 \x01(\t\x12\r\n\x05input\x18\x03 \x01(\t\x12\x0c\n\x04glob\x18\x04 \x01(\t\x12\x15\n\rmeta_range_id\x18\x05 \x01(\t\"\xc4\x03\n\x06\x43ommit\x12\n\n\x02id\x18\x01 \x01(\t\x12\x11\n\tcommitter\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\t\x12\x31\n\rcreation_date\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x15\n\rmeta_range_id\x18\x05 \x01(\t\x12\x31\n\x08metadata\x18\x06 \x03(\x0b\x32\x1f.lochan.v1.Commit.MetadataEntry\x12\x0f\n\x07parents\x18\x07 \x03(\t\x12\x0f\n\x07version\x18\x08 \x01(\x05\x12\x12\n\ngeneration\x18\t \x01(\x05\x12 \n\x06\x63locks\x18\x64 \x03(\x0b\x32\x10.lochan.v1.Clock\x12+\n\x07started\x18\x65 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x66inished\x18\x66 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\nprovenance\x18g \x03(\x0b\x32\x15.lochan.v1.Provenance\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\":\n\x0bStagedEntry\x12\x0b\n\x03key\x18\x01 \x01(\x0c\x12\x10\n\x08identity\x18\x02 \x01(\x0c\x12\x0c\n\x04\x64\x61ta\x18\x03 \x01(\x0c\"D\n\x05\x42lock\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\t\x12\x0e\n\x06offset\x18\x02 \x01(\x03\x12\x0c\n\x04size\x18\x03 \x01(\x03\x12\x0c\n\x04hash\x18\x04 \x01(\x0c\"\xd2\x02\n\x05\x45ntry\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\t\x12\x31\n\rlast_modified\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0c\n\x04size\x18\x03 \x01(\x03\x12\r\n\x05\x65_tag\x18\x04 \x01(\t\x12\x30\n\x08metadata\x18\x05 \x03(\x0b\x32\x1e.lochan.v1.Entry.MetadataEntry\x12,\n\x0c\x61\x64\x64ress_type\x18\x06 \x01(\x0e\x32\x16.lochan.v1.AddressType\x12\x14\n\x0c\x63ontent_type\x18\x07 \x01(\t\x12 \n\x06\x62locks\x18\x64 \x03(\x0b\x32\x10.lochan.v1.Block\x12\x1f\n\x05\x65poch\x18\x65 \x01(\x0b\x32\x10.lochan.v1.Clock\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"T\n\tRangeData\x12\x0f\n\x07min_key\x18\x01 \x01(\x0c\x12\x0f\n\x07max_key\x18\x02 \x01(\x0c\x12\x16\n\x0e\x65stimated_size\x18\x03 \x01(\x04\x12\r\n\x05\x63ount\x18\x04 \x01(\x03*8\n\x0fRepositoryState\x12\n\n\x06\x41\x43TIVE\x10\x00\x12\x0c\n\x08\x44\x45LETING\x10\x01\x12\x0b\n\x07INITIAL\x10\x02*?\n\x0b\x41\x64\x64ressType\x12\x18\n\x14\x42Y_PREFIX_DEPRECATED\x10\x00\x12\x0c\n\x08RELATIVE\x10\x01\x12\x08\n\x04\x46ULL\x10\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1alochan/model/records.proto\x12\tlochan.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"Z\n\x14\x42ranchProtectionRule\x12\x0f\n\x07pattern\x18\x01 \x01(\t\x12\x31\n\x0f\x62locked_actions\x18\x02 \x03(\x0e\x32\x18.lochan.v1.BlockedAction\"\xbd\x02\n\nRepository\x12\x15\n\rrepository_id\x18\x01 \x01(\t\x12\x19\n\x11storage_namespace\x18\x02 \x01(\t\x12\x16\n\x0e\x64\x65\x66\x61ult_branch\x18\x03 \x01(\t\x12\x31\n\rcreation_date\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x34\n\x10repository_state\x18\x05 \x01(\x0e\x32\x1a.lochan.v1.RepositoryState\x12\x19\n\x11unique_identifier\x18\x06 \x01(\t\x12\x11\n\tread_only\x18\x07 \x01(\x08\x12\x12\n\nstorage_id\x18\x08 \x01(\t\x12:\n\x11\x62ranch_protection\x18\x65 \x03(\x0b\x32\x1f.lochan.v1.BranchProtectionRule\"\'\n\x05\x43lock\x12\x0e\n\x06\x62ranch\x18\x01 \x01(\t\x12\x0e\n\x06\x63ommit\x18\x02 \x01(\x03\")\n\x07Ordinal\x12\x0f\n\x07lineage\x18\x01 \x01(\t\x12\r\n\x05\x66irst\x18\x02 \x01(\x03\"\xd9\x01\n\x06\x42ranch\x12\x11\n\tbranch_id\x18\x01 \x01(\t\x12\x11\n\tcommit_id\x18\x02 \x01(\t\x12\x15\n\rstaging_token\x18\x03 \x01(\t\x12\x15\n\rsealed_tokens\x18\x04 \x03(\t\x12\x0e\n\x06hidden\x18\x05 \x01(\x08\x12\x0f\n\x07lineage\x18\x64 \x01(\t\x12$\n\x08ordinals\x18\x65 \x03(\x0b\x32\x12.lochan.v1.Ordinal\x12$\n\x1c\x63ompacted_base_meta_range_id\x18\x66 \x01(\t\x12\x0e\n\x06resets\x18g \x01(\x03\"(\n\x03Tag\x12\x0e\n\x06tag_id\x18\x01 \x01(\t\x12\x11\n\tcommit_id\x18\x02 \x01(\t\"j\n\nProvenance\x12\x15\n\rrepository_id\x18\x01 \x01(\t\x12\x11\n\tcommit_id\x18\x02 \x01(\t\x12\r\n\x05input\x18\x03 \x01(\t\x12\x0c\n\x04glob\x18\x04 \x01(\t\x12\x15\n\rmeta_range_id\x18\x05 \x01(\t\"\xc4\x03\n\x06\x43ommit\x12\n\n\x02id\x18\x01 \x01(\t\x12\x11\n\tcommitter\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\t\x12\x31\n\rcreation_date\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x15\n\rmeta_range_id\x18\x05 \x01(\t\x12\x31\n\x08metadata\x18\x06 \x03(\x0b\x32\x1f.lochan.v1.Commit.MetadataEntry\x12\x0f\n\x07parents\x18\x07 \x03(\t\x12\x0f\n\x07version\x18\x08 \x01(\x05\x12\x12\n\ngeneration\x18\t \x01(\x05\x12 \n\x06\x63locks\x18\x64 \x03(\x0b\x32\x10.lochan.v1.Clock\x12+\n\x07started\x18\x65 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x66inished\x18\x66 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\nprovenance\x18g \x03(\x0b\x32\x15.lochan.v1.Provenance\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\":\n\x0bStagedEntry\x12\x0b\n\x03key\x18\x01 \x01(\x0c\x12\x10\n\x08identity\x18\x02 \x01(\x0c\x12\x0c\n\x04\x64\x61ta\x18\x03 \x01(\x0c\"D\n\x05\x42lock\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\t\x12\x0e\n\x06offset\x18\x02 \x01(\x03\x12\x0c\n\x04size\x18\x03 \x01(\x03\x12\x0c\n\x04hash\x18\x04 \x01(\x0c\"\xd2\x02\n\x05\x45ntry\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\t\x12\x31\n\rlast_modified\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0c\n\x04size\x18\x03 \x01(\x03\x12\r\n\x05\x65_tag\x18\x04 \x01(\t\x12\x30\n\x08metadata\x18\x05 \x03(\x0b\x32\x1e.lochan.v1.Entry.MetadataEntry\x12,\n\x0c\x61\x64\x64ress_type\x18\x06 \x01(\x0e\x32\x16.lochan.v1.AddressType\x12\x14\n\x0c\x63ontent_type\x18\x07 \x01(\t\x12 \n\x06\x62locks\x18\x64 \x03(\x0b\x32\x10.lochan.v1.Block\x12\x1f\n\x05\x65poch\x18\x65 \x01(\x0b\x32\x10.lochan.v1.Clock\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"T\n\tRangeData\x12\x0f\n\x07min_key\x18\x01 \x01(\x0c\x12\x0f\n\x07max_key\x18\x02 \x01(\x0c\x12\x16\n\x0e\x65stimated_size\x18\x03 \x01(\x04\x12\r\n\x05\x63ount\x18\x04 \x01(\x03*8\n\x0fRepositoryState\x12\n\n\x06\x41\x43TIVE\x10\x00\x12\x0c\n\x08\x44\x45LETING\x10\x01\x12\x0b\n\x07INITIAL\x10\x02*.\n\rBlockedAction\x12\x11\n\rSTAGING_WRITE\x10\x00\x12\n\n\x06\x43OMMIT\x10\x01*?\n\x0b\x41\x64\x64ressType\x12\x18\n\x14\x42Y_PREFIX_DEPRECATED\x10\x00\x12\x0c\n\x08RELATIVE\x10\x01\x12\x08\n\x04\x46ULL\x10\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,34 +36,38 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_COMMIT_METADATAENTRY']._serialized_options = b'8\001'
   _globals['_ENTRY_METADATAENTRY']._loaded_options = None
   _globals['_ENTRY_METADATAENTRY']._serialized_options = b'8\001'
-  _globals['_REPOSITORYSTATE']._serialized_start=1784
-  _globals['_REPOSITORYSTATE']._serialized_end=1840
-  _globals['_ADDRESSTYPE']._serialized_start=1842
-  _globals['_ADDRESSTYPE']._serialized_end=1905
-  _globals['_REPOSITORY']._serialized_start=75
-  _globals['_REPOSITORY']._serialized_end=332
-  _globals['_CLOCK']._serialized_start=334
-  _globals['_CLOCK']._serialized_end=373
-  _globals['_ORDINAL']._serialized_start=375
-  _globals['_ORDINAL']._serialized_end=416
-  _globals['_BRANCH']._serialized_start=419
-  _globals['_BRANCH']._serialized_end=620
-  _globals['_TAG']._serialized_start=622
-  _globals['_TAG']._serialized_end=662
-  _globals['_PROVENANCE']._serialized_start=664
-  _globals['_PROVENANCE']._serialized_end=770
-  _globals['_COMMIT']._serialized_start=773
-  _globals['_COMMIT']._serialized_end=1225
-  _globals['_COMMIT_METADATAENTRY']._serialized_start=1178
-  _globals['_COMMIT_METADATAENTRY']._serialized_end=1225
-  _globals['_STAGEDENTRY']._serialized_start=1227
-  _globals['_STAGEDENTRY']._serialized_end=1285
-  _globals['_BLOCK']._serialized_start=1287
-  _globals['_BLOCK']._serialized_end=1355
-  _globals['_ENTRY']._serialized_start=1358
-  _globals['_ENTRY']._serialized_end=1696
-  _globals['_ENTRY_METADATAENTRY']._serialized_start=1178
-  _globals['_ENTRY_METADATAENTRY']._serialized_end=1225
-  _globals['_RANGEDATA']._serialized_start=1698
-  _globals['_RANGEDATA']._serialized_end=1782
+  _globals['_REPOSITORYSTATE']._serialized_start=1952
+  _globals['_REPOSITORYSTATE']._serialized_end=2008
+  _globals['_BLOCKEDACTION']._serialized_start=2010
+  _globals['_BLOCKEDACTION']._serialized_end=2056
+  _globals['_ADDRESSTYPE']._serialized_start=2058
+  _globals['_ADDRESSTYPE']._serialized_end=2121
+  _globals['_BRANCHPROTECTIONRULE']._serialized_start=74
+  _globals['_BRANCHPROTECTIONRULE']._serialized_end=164
+  _globals['_REPOSITORY']._serialized_start=167
+  _globals['_REPOSITORY']._serialized_end=484
+  _globals['_CLOCK']._serialized_start=486
+  _globals['_CLOCK']._serialized_end=525
+  _globals['_ORDINAL']._serialized_start=527
+  _globals['_ORDINAL']._serialized_end=568
+  _globals['_BRANCH']._serialized_start=571
+  _globals['_BRANCH']._serialized_end=788
+  _globals['_TAG']._serialized_start=790
+  _globals['_TAG']._serialized_end=830
+  _globals['_PROVENANCE']._serialized_start=832
+  _globals['_PROVENANCE']._serialized_end=938
+  _globals['_COMMIT']._serialized_start=941
+  _globals['_COMMIT']._serialized_end=1393
+  _globals['_COMMIT_METADATAENTRY']._serialized_start=1346
+  _globals['_COMMIT_METADATAENTRY']._serialized_end=1393
+  _globals['_STAGEDENTRY']._serialized_start=1395
+  _globals['_STAGEDENTRY']._serialized_end=1453
+  _globals['_BLOCK']._serialized_start=1455
+  _globals['_BLOCK']._serialized_end=1523
+  _globals['_ENTRY']._serialized_start=1526
+  _globals['_ENTRY']._serialized_end=1864
+  _globals['_ENTRY_METADATAENTRY']._serialized_start=1346
+  _globals['_ENTRY_METADATAENTRY']._serialized_end=1393
+  _globals['_RANGEDATA']._serialized_start=1866
+  _globals['_RANGEDATA']._serialized_end=1950
 # @@protoc_insertion_point(module_scope)

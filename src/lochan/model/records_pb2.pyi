@@ -7,8 +7,9 @@ What the KV store and the committed files hold. Fields below 100 have lakeFS's n
 so that either program reads the other's records; the names are ours (docs/formats/records.md).
 Fields from 100 up are our own. Numbers and types never change; names may, no byte depends on them.
 
-A message nested in another (Clock, Provenance, Ordinal, Block) is never extended: a record keeps
-the unknown fields of its own level only, so what is new goes into the outer message.
+A message nested in another (Clock, Provenance, Ordinal, Block, BranchProtectionRule) is never
+extended: a record keeps the unknown fields of its own level only, so what is new goes into the
+outer message.
 """
 
 from collections import abc as _abc
@@ -45,6 +46,22 @@ DELETING: RepositoryState.ValueType  # 1
 INITIAL: RepositoryState.ValueType  # 2
 Global___RepositoryState: _TypeAlias = RepositoryState  # noqa: Y015
 
+class _BlockedAction:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _BlockedActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_BlockedAction.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    STAGING_WRITE: _BlockedAction.ValueType  # 0
+    COMMIT: _BlockedAction.ValueType  # 1
+
+class BlockedAction(_BlockedAction, metaclass=_BlockedActionEnumTypeWrapper):
+    """What a rule forbids; lakeFS's numbers."""
+
+STAGING_WRITE: BlockedAction.ValueType  # 0
+COMMIT: BlockedAction.ValueType  # 1
+Global___BlockedAction: _TypeAlias = BlockedAction  # noqa: Y015
+
 class _AddressType:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -63,6 +80,31 @@ FULL: AddressType.ValueType  # 2
 Global___AddressType: _TypeAlias = AddressType  # noqa: Y015
 
 @_typing.final
+class BranchProtectionRule(_message.Message):
+    """Branches whose names match `pattern` refuse these actions."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PATTERN_FIELD_NUMBER: _builtins.int
+    BLOCKED_ACTIONS_FIELD_NUMBER: _builtins.int
+    pattern: _builtins.str
+    @_builtins.property
+    def blocked_actions(self) -> _containers.RepeatedScalarFieldContainer[Global___BlockedAction.ValueType]: ...
+    def __init__(
+        self,
+        *,
+        pattern: _builtins.str = ...,
+        blocked_actions: _abc.Iterable[Global___BlockedAction.ValueType] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["blocked_actions", b"blocked_actions", "pattern", b"pattern"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BranchProtectionRule: _TypeAlias = BranchProtectionRule  # noqa: Y015
+
+@_typing.final
 class Repository(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -74,6 +116,7 @@ class Repository(_message.Message):
     UNIQUE_IDENTIFIER_FIELD_NUMBER: _builtins.int
     READ_ONLY_FIELD_NUMBER: _builtins.int
     STORAGE_ID_FIELD_NUMBER: _builtins.int
+    BRANCH_PROTECTION_FIELD_NUMBER: _builtins.int
     repository_id: _builtins.str
     storage_namespace: _builtins.str
     default_branch: _builtins.str
@@ -83,6 +126,8 @@ class Repository(_message.Message):
     storage_id: _builtins.str
     @_builtins.property
     def creation_date(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def branch_protection(self) -> _containers.RepeatedCompositeFieldContainer[Global___BranchProtectionRule]: ...
     def __init__(
         self,
         *,
@@ -94,10 +139,11 @@ class Repository(_message.Message):
         unique_identifier: _builtins.str = ...,
         read_only: _builtins.bool = ...,
         storage_id: _builtins.str = ...,
+        branch_protection: _abc.Iterable[Global___BranchProtectionRule] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["creation_date", b"creation_date"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["creation_date", b"creation_date", "default_branch", b"default_branch", "read_only", b"read_only", "repository_id", b"repository_id", "repository_state", b"repository_state", "storage_id", b"storage_id", "storage_namespace", b"storage_namespace", "unique_identifier", b"unique_identifier"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["branch_protection", b"branch_protection", "creation_date", b"creation_date", "default_branch", b"default_branch", "read_only", b"read_only", "repository_id", b"repository_id", "repository_state", b"repository_state", "storage_id", b"storage_id", "storage_namespace", b"storage_namespace", "unique_identifier", b"unique_identifier"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -163,12 +209,14 @@ class Branch(_message.Message):
     LINEAGE_FIELD_NUMBER: _builtins.int
     ORDINALS_FIELD_NUMBER: _builtins.int
     COMPACTED_BASE_META_RANGE_ID_FIELD_NUMBER: _builtins.int
+    RESETS_FIELD_NUMBER: _builtins.int
     branch_id: _builtins.str
     commit_id: _builtins.str
     staging_token: _builtins.str
     hidden: _builtins.bool
     lineage: _builtins.str
     compacted_base_meta_range_id: _builtins.str
+    resets: _builtins.int
     @_builtins.property
     def sealed_tokens(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     @_builtins.property
@@ -184,10 +232,11 @@ class Branch(_message.Message):
         lineage: _builtins.str = ...,
         ordinals: _abc.Iterable[Global___Ordinal] | None = ...,
         compacted_base_meta_range_id: _builtins.str = ...,
+        resets: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["branch_id", b"branch_id", "commit_id", b"commit_id", "compacted_base_meta_range_id", b"compacted_base_meta_range_id", "hidden", b"hidden", "lineage", b"lineage", "ordinals", b"ordinals", "sealed_tokens", b"sealed_tokens", "staging_token", b"staging_token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["branch_id", b"branch_id", "commit_id", b"commit_id", "compacted_base_meta_range_id", b"compacted_base_meta_range_id", "hidden", b"hidden", "lineage", b"lineage", "ordinals", b"ordinals", "resets", b"resets", "sealed_tokens", b"sealed_tokens", "staging_token", b"staging_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -4,10 +4,13 @@
 Seed 004 lets a story begin with a branch record of any age, as long as it ends with a fresh one: a
 stale beginning only costs a repetition (G13). A fresh read also asks for the repository, since its
 branches are there until the cleaner comes: what belongs to a deleted one must be refused at once
-(R17). Everything is kept by the repository's unique identifier, never by its name (H14).
+(R17). That record holds the rules of branch protection and the read-only flag too, so that a rule
+acknowledged anywhere binds whoever reads after that, without another read (H14). Everything is kept
+by the repository's unique identifier, never by its name (H14).
 """
 
 from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 from lochan.environment import Environment
@@ -21,6 +24,13 @@ from lochan.refs.tables import RepositoryTables, repositories
 
 SEEN_FOR_S = 1.0  # how old a record may be at the beginning of a story
 _MOST_SEEN = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class BranchRead(Stored[Branch]):
+    """A branch as read, with its repository as it was read just before."""
+
+    repository: Repository
 
 
 class _Place(NamedTuple):
@@ -38,17 +48,19 @@ class BranchReads:
         """Read from this store."""
         self._store = store
         self._environment = environment
-        self._fresh = FreshReads[Stored[Branch]](self._read, environment)
-        self._seen: dict[_Place, tuple[float, Stored[Branch]]] = {}
+        self._fresh = FreshReads[BranchRead](self._read, environment)
+        self._lock = environment.lock()
+        self._seen: dict[_Place, tuple[float, BranchRead]] = {}
 
-    def seen(self, repository: Repository, name: BranchName) -> Stored[Branch]:
-        """Give a record that may be a second old. Raises NotFound."""
-        found = self._seen.get(_place(repository, name))
+    def seen(self, repository: Repository, name: BranchName) -> BranchRead:
+        """Give a record that may be a second old, as may be its repository's. Raises NotFound."""
+        with self._lock:
+            found = self._seen.get(_place(repository, name))
         if found is not None and self._environment.monotonic() - found[0] < SEEN_FOR_S:
             return found[1]
         return self.fresh(repository, name)
 
-    def fresh(self, repository: Repository, name: BranchName) -> Stored[Branch]:
+    def fresh(self, repository: Repository, name: BranchName) -> BranchRead:
         """Give the record as it was at some time after this call began (G17).
 
         Raises: NotFound; RepositoryNotFound or RepositoryDeleting when the repository is no longer
@@ -56,27 +68,37 @@ class BranchReads:
         """
         return self._fresh.read(_place(repository, name))
 
-    def _read(self, key: Hashable) -> Stored[Branch]:
+    def fresh_repository(self, repository: Repository) -> Repository:
+        """Give a repository's own record as it is now: state, rules, flags.
+
+        Raises: RepositoryNotFound, RepositoryDeleting.
+        """
+        return self._repository(repository.repository_id, repository.unique_identifier)
+
+    def _read(self, key: Hashable) -> BranchRead:
         place = cast("_Place", key)  # the only kind of key that fresh() asks for
-        repository = self._same_repository(place)
         began = self._environment.monotonic()
+        repository = self._repository(place.repository_id, place.unique_identifier)
         branch = RepositoryTables.of(self._store, repository).branches.find(place.branch.encode())
         if branch is None:
-            self._seen.pop(place, None)
+            with self._lock:
+                self._seen.pop(place, None)
             raise NotFound(
                 f"no branch {place.branch!r} in {place.repository_id!r}", code="branch-not-found"
             )
-        if len(self._seen) >= _MOST_SEEN:
-            self._seen.clear()
-        self._seen[place] = (began, branch)
-        return branch
+        read = BranchRead(branch.record, branch.predicate, repository)
+        with self._lock:
+            if len(self._seen) >= _MOST_SEEN:
+                self._seen.clear()
+            self._seen[place] = (began, read)
+        return read
 
-    def _same_repository(self, place: _Place) -> Repository:
-        found = repositories(self._store).find(place.repository_id.encode())
-        if found is None or found.record.unique_identifier != place.unique_identifier:
-            raise RepositoryNotFound(f"repository {place.repository_id!r} is gone")
+    def _repository(self, repository_id: str, unique_identifier: str) -> Repository:
+        found = repositories(self._store).find(repository_id.encode())
+        if found is None or found.record.unique_identifier != unique_identifier:
+            raise RepositoryNotFound(f"repository {repository_id!r} is gone")
         if found.record.repository_state is not RepositoryState.ACTIVE:
-            raise RepositoryDeleting(f"repository {place.repository_id!r} is being deleted")
+            raise RepositoryDeleting(f"repository {repository_id!r} is being deleted")
         return found.record
 
 

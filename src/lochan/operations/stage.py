@@ -8,6 +8,10 @@
 A commit that began meanwhile has sealed t, and may have scanned it before our write came. So the
 write is repeated under the new token; the same identity twice is one change. A write that came in
 time is then in the commit and staged again, which changes nothing (G8).
+
+What the repository forbids (`allowed`) is asked before the write and after it. A rule that only the
+fresh read shows was stored while we wrote, or less than a second before: the caller is refused, and
+the row may stay staged, as that of any write that failed (G5).
 """
 
 from collections.abc import Callable
@@ -15,6 +19,8 @@ from collections.abc import Callable
 from lochan.errors import Unavailable
 from lochan.model.ids import BranchName, StagingToken
 from lochan.model.records import Repository
+from lochan.operations.allowed import Action, is_allowed, require_allowed
+from lochan.operations.branch_reads import BranchRead
 from lochan.operations.lake import Lake
 
 # A writer repeats only if a seal fell between its two reads (G11), so that this bounds nothing but
@@ -27,13 +33,28 @@ def stage(
 ) -> None:
     """Run `write` under tokens until one was current before and after it.
 
-    Raises: what `write` raises; NotFound for the branch; RepositoryDeleting.
+    Raises: what `write` raises; NotFound for the branch; RepositoryDeleting; Refused, for a
+    protected branch or a read-only repository.
     """
-    token = lake.branches.seen(repository, branch).record.staging_token
+    token = seen_writable(lake, repository, branch).record.staging_token
     for _ in range(ATTEMPTS):
         write(token)
-        current = lake.branches.fresh(repository, branch).record.staging_token
-        if current == token:
+        current = lake.branches.fresh(repository, branch)
+        require_allowed(current.repository, branch, Action.WRITE, force=lake.force)
+        if current.record.staging_token == token:
             return
-        token = current
+        token = current.record.staging_token
     raise Unavailable(f"branch {branch!r} was sealed {ATTEMPTS} times meanwhile; try again")
+
+
+def seen_writable(lake: Lake, repository: Repository, branch: BranchName) -> BranchRead:
+    """Give a branch as last seen, and refuse one that takes no writes, before any are made.
+
+    A rule that was taken away less than a second ago must not refuse, so a refusal is always by a
+    fresh record. Raises NotFound, Refused.
+    """
+    seen = lake.branches.seen(repository, branch)
+    if not is_allowed(seen.repository, branch, Action.WRITE, force=lake.force):
+        seen = lake.branches.fresh(repository, branch)
+        require_allowed(seen.repository, branch, Action.WRITE, force=lake.force)
+    return seen

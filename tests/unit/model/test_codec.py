@@ -14,7 +14,9 @@ from lochan.model.entry import AddressType, Block, Entry
 from lochan.model.ids import EMPTY_TREE, BranchName, CommitId, StagingToken
 from lochan.model.instant import Instant
 from lochan.model.records import (
+    BlockedAction,
     Branch,
+    BranchProtectionRule,
     Clock,
     Commit,
     Ordinal,
@@ -63,6 +65,9 @@ KINDS = {
             unique_identifier=TEXT,
             read_only=st.booleans(),
             storage_id=TEXT,
+            branch_protection=several(
+                st.builds(BranchProtectionRule, TEXT, several(st.sampled_from(BlockedAction)))
+            ),
             unknown=UNKNOWN,
         ),
     ),
@@ -79,6 +84,7 @@ KINDS = {
             lineage=TEXT,
             ordinals=several(st.builds(Ordinal, TEXT, INT64)),
             compacted_base_meta_range_id=TEXT,
+            resets=INT64,
             unknown=UNKNOWN,
         ),
     ),

@@ -78,7 +78,13 @@ def test_our_own_fields_start_at_100() -> None:
     }
 
     assert {name: fields for name, fields in ours.items() if fields} == {
-        "Branch": {"lineage": 100, "ordinals": 101, "compacted_base_meta_range_id": 102},
+        "Repository": {"branch_protection": 101},
+        "Branch": {
+            "lineage": 100,
+            "ordinals": 101,
+            "compacted_base_meta_range_id": 102,
+            "resets": 103,
+        },
         "Commit": {"clocks": 100, "started": 101, "finished": 102, "provenance": 103},
         "Entry": {"blocks": 100, "epoch": 101},
     }
@@ -86,5 +92,6 @@ def test_our_own_fields_start_at_100() -> None:
 
 def test_the_numbers_of_enums_are_fixed() -> None:
     assert dict(wire.RepositoryState.items()) == {"ACTIVE": 0, "DELETING": 1, "INITIAL": 2}
+    assert dict(wire.BlockedAction.items()) == {"STAGING_WRITE": 0, "COMMIT": 1}
     expected = {"BY_PREFIX_DEPRECATED": 0, "RELATIVE": 1, "FULL": 2}
     assert dict(wire.AddressType.items()) == expected
