@@ -66,7 +66,3 @@ class Lake:
     def forcing(self) -> "Lake":
         """Give the same lake to a caller that insists, as lakeFS's `force` does."""
         return replace(self, force=True)
-
-    def forcing(self) -> "Lake":
-        """Give the same lake to a caller that insists, as lakeFS's `force` does."""
-        return replace(self, force=True)
