@@ -2,15 +2,14 @@
 """List a snapshot like a folder: records, and common prefixes for what a delimiter hides.
 
 What hides behind a common prefix is jumped over by seeking, so that a listing costs as much as it
-shows, not as much as there is.
+shows, not as much as there is. Anything with keys in order can be listed so: records, changes.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from lochan.committed.interval import Interval, after_prefix
-from lochan.kernel.records import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,19 +19,31 @@ class Prefix:
     prefix: bytes
 
 
-class Walk(Protocol):
+class Keyed(Protocol):
+    """Whatever has a key."""
+
+    @property
+    def key(self) -> bytes:
+        """Where it stands."""
+
+
+Item = TypeVar("Item", bound=Keyed)
+Item_co = TypeVar("Item_co", bound=Keyed, covariant=True)
+
+
+class Walk(Protocol[Item_co]):
     """Records in key order that can be jumped over: a cursor, or anything like one."""
 
     def seek(self, key: bytes) -> None:
         """Stand before the first record whose key is not below `key`."""
 
-    def next(self) -> Record | None:
+    def next(self) -> Item_co | None:
         """Give the record that comes next and move behind it; None at the end."""
 
 
 def list_records(
-    cursor: Walk, prefix: bytes = b"", *, after: bytes = b"", delimiter: bytes = b""
-) -> Iterator[Record | Prefix]:
+    cursor: Walk[Item], prefix: bytes = b"", *, after: bytes = b"", delimiter: bytes = b""
+) -> Iterator[Item | Prefix]:
     """Give what lies under `prefix` and behind `after`, in key order.
 
     With `after` set to an item that was given, record or common prefix, the listing goes on behind

@@ -19,7 +19,7 @@ import msgspec
 
 from lochan.errors import InvalidInput
 
-_NO_AUTHORITY = frozenset({"local"})  # the path alone says where
+_NO_AUTHORITY = frozenset({"local", "file"})  # the path alone says where
 
 
 class Namespace(msgspec.Struct, frozen=True):

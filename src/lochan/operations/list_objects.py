@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""List what a branch shows: staged writes over the commit, records and common prefixes.
+"""List what a ref shows: records and common prefixes; of a branch, staged writes over the commit.
 
-A page is gathered whole and then checked against the branch record, like any read (G3, H2): each is
-consistent in itself, and the next begins strictly behind its last item. What a delimiter hides is
-jumped over by seeking in the tokens and in the commit alike.
+A page of a branch is gathered whole and then checked against the branch record, like any read (G3,
+H2): each is consistent in itself, and the next begins strictly behind its last item. What a
+delimiter hides is jumped over by seeking in the tokens and in the commit alike.
 """
 
 from dataclasses import dataclass
 
 from lochan.committed.cursor import Cursor
-from lochan.committed.listing import Prefix, list_records
+from lochan.committed.listing import Prefix, Walk, list_records
 from lochan.kernel.records import Record
-from lochan.model.ids import BranchName
 from lochan.model.records import Branch, Repository, StagedEntry
 from lochan.operations.lake import Lake
-from lochan.operations.view import committed_tree, read_stably, tokens_of
+from lochan.operations.reference import read_ref
+from lochan.operations.view import committed_tree, tokens_of
 from lochan.staging.fold import folded
 
 Item = Record | Prefix
@@ -32,17 +32,16 @@ class ListingPage:
 def list_objects(
     lake: Lake,
     repository: Repository,
-    branch: BranchName,
+    ref: str,
     prefix: bytes = b"",
     *,
     after: bytes = b"",
     delimiter: bytes = b"",
     amount: int = MOST,
 ) -> ListingPage:
-    """Give one page of what lies under `prefix` and behind `after`."""
+    """Give one page of what lies under `prefix` and behind `after`. Raises NotFound for the ref."""
 
-    def gather(record: Branch) -> ListingPage:
-        shown = _Shown(lake, repository, record)
+    def gather(shown: Walk[Record]) -> ListingPage:
         items: list[Item] = []
         for item in list_records(shown, prefix, after=after, delimiter=delimiter):
             if len(items) == amount:
@@ -50,7 +49,14 @@ def list_objects(
             items.append(item)
         return ListingPage(tuple(items), has_more=False)
 
-    return read_stably(lake, repository, branch, gather)
+    snapshots = lake.storage(repository.storage_namespace).snapshots
+    return read_ref(
+        lake,
+        repository,
+        ref,
+        lambda branch: gather(_Shown(lake, repository, branch)),
+        lambda tree: gather(snapshots.cursor(tree)),
+    )
 
 
 class _Shown:

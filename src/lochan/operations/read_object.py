@@ -1,45 +1,52 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read an object of a branch or of a commit: its entry, and its bytes."""
+"""Find the entry of an object that a ref shows; `read_entry` gives its bytes."""
 
 from lochan.errors import NotFound
+from lochan.kernel.records import Record
 from lochan.model.codec import decode_entry
-from lochan.model.entry import AddressType, Entry
-from lochan.model.ids import BranchName, CommitId, ObjectKey
+from lochan.model.entry import Entry
+from lochan.model.ids import CommitId, ObjectKey
 from lochan.model.records import Repository
 from lochan.objects.store import WHOLE, Extent, Reading
 from lochan.operations.lake import Lake
-from lochan.operations.view import find_record, read_stably
+from lochan.operations.read_entry import read_entry
+from lochan.operations.reference import read_ref
+from lochan.operations.view import find_record
+
+__all__ = ["get_object", "read_entry", "stat_committed", "stat_object"]
 
 
-def stat_object(lake: Lake, repository: Repository, branch: BranchName, key: ObjectKey) -> Entry:
-    """Give the entry that a branch shows for a key. Raises NotFound."""
-    found = read_stably(
-        lake, repository, branch, lambda record: find_record(lake, repository, record, key)
+def stat_object(lake: Lake, repository: Repository, ref: str, key: ObjectKey) -> Entry:
+    """Give the entry that a branch, tag or commit shows for a key. Raises NotFound."""
+    snapshots = lake.storage(repository.storage_namespace).snapshots
+    found = read_ref(
+        lake,
+        repository,
+        ref,
+        lambda branch: find_record(lake, repository, branch, key),
+        lambda tree: snapshots.get(tree, key),
     )
-    if found is None:
-        raise _no_object(key, branch)
-    return decode_entry(found.value)
+    return _entry(found, key, ref)
+
+
+def get_object(
+    lake: Lake, repository: Repository, ref: str, key: ObjectKey, extent: Extent = WHOLE
+) -> tuple[Entry, Reading]:
+    """Give the entry and the bytes of an object. Raises NotFound, and what `read_entry` raises."""
+    entry = stat_object(lake, repository, ref, key)
+    return entry, read_entry(lake, repository, entry, extent)
 
 
 def stat_committed(lake: Lake, repository: Repository, commit: CommitId, key: ObjectKey) -> Entry:
     """Give the entry that a commit holds for a key; it is the same for ever (G14)."""
-    tree = lake.tables(repository).commits.get(commit.encode()).record.meta_range_id
+    tree = lake.commits.tree(repository, commit)
     found = lake.storage(repository.storage_namespace).snapshots.get(tree, key)
+    return _entry(found, key, commit)
+
+
+def _entry(found: Record | None, key: ObjectKey, ref: str) -> Entry:
     if found is None:
-        raise _no_object(key, commit)
-    return decode_entry(found.value)
-
-
-def read_entry(lake: Lake, repository: Repository, entry: Entry, extent: Extent = WHOLE) -> Reading:
-    """Read the bytes of an entry's object. Raises NotFound when the object itself is gone."""
-    if entry.address_type is not AddressType.RELATIVE or not entry.address:
         raise NotFound(
-            f"object {entry.address!r} lies outside the repository's namespace", code="not-here"
+            f"no object {key.decode(errors='replace')!r} in {ref!r}", code="object-not-found"
         )
-    return lake.storage(repository.storage_namespace).objects.get(entry.address, extent)
-
-
-def _no_object(key: ObjectKey, ref: str) -> NotFound:
-    return NotFound(
-        f"no object {key.decode(errors='replace')!r} in {ref!r}", code="object-not-found"
-    )
+    return decode_entry(found.value)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read the bytes that an entry stands for: one object, or the blocks of a file one after another.
+
+    no blocks    the object at `address`: relative to the repository's namespace, or in full
+    blocks       `size` bytes from `offset` on at each block's address, in their order
+
+An object that Lochan did not write can change or vanish where it lies. A size other than at its
+import is an error, so that nobody takes other bytes for those that were committed.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from lochan.errors import Conflict, InvalidInput
+from lochan.model.entry import Block, Entry
+from lochan.model.instant import NANOSECONDS
+from lochan.model.records import Repository
+from lochan.objects.foreign import is_full, split_foreign
+from lochan.objects.namespace import Namespace
+from lochan.objects.store import (
+    WHOLE,
+    Extent,
+    ObjectInfo,
+    ObjectStore,
+    Reading,
+    Span,
+    resolve,
+)
+from lochan.operations.lake import Lake
+
+
+def read_entry(lake: Lake, repository: Repository, entry: Entry, extent: Extent = WHOLE) -> Reading:
+    """Read an entry's bytes, or a part of them.
+
+    Raises: NotFound when an object is gone, which may show while reading where there are several
+    blocks; InvalidInput for an address that no driver opens; Conflict for a foreign object that is
+    not what it was.
+    """
+    if entry.blocks or not entry.address:
+        return _read_blocks(lake, repository, entry, extent)
+    store, address = locate(lake, repository, entry.address)
+    reading = store.get(address, extent)
+    if reading.info.size != entry.size:
+        reading.close()
+        raise Conflict(
+            f"object {entry.address!r} has {reading.info.size} bytes and had {entry.size}; somebody"
+            " changed it where it lies, import it again",
+            code="object-changed",
+        )
+    return reading
+
+
+def locate(lake: Lake, repository: Repository, address: str) -> tuple[ObjectStore, str]:
+    """Find the store that keeps an address, and its name there. Raises InvalidInput."""
+    if not is_full(address):
+        return lake.storage(repository.storage_namespace).objects, address
+    inside = Namespace.parse(repository.storage_namespace).find_address(address)
+    if inside is not None:
+        return lake.storage(repository.storage_namespace).objects, inside
+    namespace, name = split_foreign(address)
+    try:
+        return lake.storage(namespace).objects, name
+    except InvalidInput as error:
+        message = f"no driver opens {namespace}, where object {address!r} lies: {error}"
+        raise InvalidInput(message, code="unknown-driver") from error
+
+
+def _read_blocks(lake: Lake, repository: Repository, entry: Entry, extent: Extent) -> Reading:
+    start, stop = resolve(extent, entry.size, f"a file of {len(entry.blocks)} blocks")
+    blocks = _Blocks(lake, repository, _cut(entry.blocks, start, stop))
+    info = ObjectInfo(entry.size, entry.e_tag, entry.last_modified / NANOSECONDS)
+    return Reading(info, (start, stop), iter(blocks), blocks.close)
+
+
+def _cut(blocks: Sequence[Block], start: int, stop: int) -> list[tuple[str, Span]]:
+    """Say which bytes of which objects hold a file's bytes start to stop - 1."""
+    parts, position = [], 0
+    for block in blocks:
+        first, last = max(start - position, 0), min(stop - position, block.size)
+        if first < last:
+            parts.append((block.address, Span(block.offset + first, block.offset + last)))
+        position += block.size
+    return parts
+
+
+class _Blocks:
+    """Parts of objects, opened one after the other."""
+
+    def __init__(
+        self, lake: Lake, repository: Repository, parts: Sequence[tuple[str, Span]]
+    ) -> None:
+        self._lake = lake
+        self._repository = repository
+        self._parts = parts
+        self._open: Reading | None = None
+
+    def __iter__(self) -> Iterator[bytes]:
+        for address, span in self._parts:
+            store, name = locate(self._lake, self._repository, address)
+            self._open = store.get(name, span)
+            yield from self._open
+
+    def close(self) -> None:
+        """Close the part that is being read, if any."""
+        if self._open is not None:
+            self._open.close()

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a ref shows: a branch its staged writes over its commit, anything else a commit's tree.
+
+main, main$                     read under the reader's protocol (`view`)
+main@, v1, 3fa9..., main~2      one tree, which never changes (G14)
+"""
+
+import re
+from collections.abc import Callable
+from typing import TypeVar
+
+from lochan.errors import InvalidInput, NotFound
+from lochan.model.ids import BranchName, CommitId, MetaRangeId
+from lochan.model.records import Branch, Commit, Repository
+from lochan.operations.lake import Lake
+from lochan.operations.view import read_stably
+from lochan.refs.expression import Sign
+from lochan.refs.resolve import resolve
+
+Answer = TypeVar("Answer")
+
+# What a branch may be called. A whole commit id comes first in `resolve`, all else comes later.
+_BRANCH = re.compile(r"(?![0-9a-f]{64}$)\w[-\w]*", re.ASCII)
+
+
+def read_ref(
+    lake: Lake,
+    repository: Repository,
+    ref: str,
+    of_branch: Callable[[Branch], Answer],
+    of_tree: Callable[[MetaRangeId], Answer],
+) -> Answer:
+    """Read what a ref shows, from a branch record or from a tree. Raises what `resolve` raises.
+
+    `of_branch` may run again, as in `read_stably`.
+    """
+    if _BRANCH.fullmatch(ref):  # most reads are of branches, and need no further look
+        try:
+            return read_stably(lake, repository, BranchName(ref), of_branch)
+        except NotFound as error:
+            if error.code != "branch-not-found":
+                raise
+    found = resolve(lake.tables(repository), ref)
+    if found.staging and found.branch is not None:
+        return read_stably(lake, repository, found.branch.branch_id, of_branch)
+    return of_tree(lake.commits.tree(repository, found.commit_id))
+
+
+def committed(lake: Lake, repository: Repository, ref: str) -> CommitId:
+    """Name the commit that a ref stands for, where what is staged does not count.
+
+    Raises: InvalidInput for branch$, which asks for what is staged; what `resolve` raises.
+    """
+    found = resolve(lake.tables(repository), ref)
+    if found.view is Sign.STAGED:
+        message = f"{ref!r} means what is staged, and only commits are compared; use {ref[:-1]!r}"
+        raise InvalidInput(message, code="invalid-ref", value=ref)
+    return found.commit_id
+
+
+def commit_of(lake: Lake, repository: Repository, ref: str) -> Commit:
+    """Read the commit that a ref stands for; see `committed`."""
+    name = committed(lake, repository, ref)
+    return lake.tables(repository).commits.get(name.encode()).record
