@@ -26,6 +26,8 @@ ObjectKey = NewType("ObjectKey", bytes)  # bytes from stores to stories, text on
 
 # The tree without entries has no file, and this id.
 EMPTY_TREE = MetaRangeId("")
+# How a branch names the empty tree as its compacted base, where no id means that it has none.
+COMPACTED_TO_NOTHING = MetaRangeId("-")
 MAX_KEY_BYTES = 1024
 
 # ASCII and fullmatch: \w would take any script's letters, and $ a trailing line feed.

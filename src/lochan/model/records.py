@@ -104,7 +104,7 @@ class Branch(msgspec.Struct, frozen=True, kw_only=True):
 
     `sealed_tokens` is newest first. `lineage` is empty until the branch has a commit of its own
     since it was made or moved. `compacted_base_meta_range_id` is for a head whose staged changes
-    were written out before they were committed; nothing sets it yet.
+    were written out before they were committed (operations/compact.py).
 
     `resets` counts how often staged changes were forgotten, or the head moved, other than by a
     commit. While it stands still, what tokens held that are no longer named is in the head or in

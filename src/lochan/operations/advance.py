@@ -8,6 +8,7 @@ from lochan.errors import InvalidInput
 from lochan.kernel.records import Record
 from lochan.model.ids import BranchName
 from lochan.model.records import Branch, Commit, Repository
+from lochan.operations.allowed import Action
 from lochan.operations.lake import Lake
 from lochan.operations.move import move
 from lochan.operations.request import Make, Request, Said
@@ -22,17 +23,19 @@ def advance(
     said: Said,
     make: Make,
     *,
+    action: Action,
     allow_dirty: bool = False,
 ) -> Commit:
     """Publish what `make` makes of the head; it is asked again when the head has moved.
 
-    Raises: InvalidInput (code dirty-branch), what `make` raises, Conflict when others always came
-    first.
+    Raises: InvalidInput (code dirty-branch), Refused, what `make` raises, Conflict when others
+    always came first.
     """
-    began = lake.branches.fresh(repository, name).record
+    began = lake.branches.fresh(repository, name)
     if not allow_dirty:
-        require_clean(lake, repository, began)
-    return move(lake, repository, name, Request(said, began, make))
+        require_clean(lake, repository, began.record)
+    wanted = Request(said, began, make, action=action, force=lake.force)
+    return move(lake, repository, name, wanted)
 
 
 def require_clean(lake: Lake, repository: Repository, branch: Branch) -> None:

@@ -25,10 +25,11 @@ class CommitRequest:
 def commit(lake: Lake, repository: Repository, name: BranchName, request: CommitRequest) -> Commit:
     """Commit everything that was staged before the call (G6).
 
-    Raises: InvalidInput (code no-changes) when nothing differs; NotFound; Conflict when others
-    always came first, which leaves everything staged.
+    Raises: InvalidInput (code no-changes) when nothing differs; NotFound; Refused; Conflict when
+    others always came first, which leaves everything staged.
     """
     now = from_seconds(lake.environment.now())
     said = Said(request.committer, request.message, request.metadata, now)
-    began = lake.branches.fresh(repository, name).record
-    return move(lake, repository, name, Request(said, began, allow_empty=request.allow_empty))
+    began = lake.branches.fresh(repository, name)
+    wanted = Request(said, began, allow_empty=request.allow_empty, force=lake.force)
+    return move(lake, repository, name, wanted)

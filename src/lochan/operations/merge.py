@@ -15,6 +15,7 @@ from lochan.model.ids import BranchName, MetaRangeId
 from lochan.model.instant import from_seconds
 from lochan.model.records import Commit, Repository
 from lochan.operations.advance import advance
+from lochan.operations.allowed import Action
 from lochan.operations.lake import Lake
 from lochan.operations.request import Candidate, Said, Tip
 from lochan.refs.clock_index import ClockIndex
@@ -68,7 +69,15 @@ def merge(
 
     ClockIndex.of(lake.store, repository).require_published(source)
     said = _said(lake, name, source, request)
-    return advance(lake, repository, name, said, make, allow_dirty=request.allow_dirty)
+    return advance(
+        lake,
+        repository,
+        name,
+        said,
+        make,
+        action=Action.MERGE,
+        allow_dirty=request.allow_dirty,
+    )
 
 
 def merged_tree(

@@ -20,10 +20,12 @@ not come to its end: it is finished first, as the chain's first link (H7).
 
 from collections.abc import Sequence
 
-from lochan.errors import Conflict, InvalidInput, LochanError
+from lochan.errors import Conflict, InvalidInput, LochanError, Refused
 from lochan.model.ids import BranchName
 from lochan.model.instant import from_seconds
 from lochan.model.records import Branch, Commit, Repository
+from lochan.operations.allowed import require_allowed
+from lochan.operations.branch_reads import BranchRead
 from lochan.operations.lake import Lake
 from lochan.operations.publish import Chain
 from lochan.operations.request import Answer, Candidate, Make, Request, Said
@@ -39,8 +41,9 @@ def move(lake: Lake, repository: Repository, name: BranchName, request: Request)
     """Have a request met, together with others that ask at the same time.
 
     Raises: what `make` raises; InvalidInput (code no-changes); NotFound; Conflict when others
-    always came first, which leaves everything as it was.
+    always came first, which leaves everything as it was; Refused.
     """
+    require_allowed(request.began.repository, name, request.action, force=request.force)
     key = (repository.unique_identifier, name)
     lake.moves.take(key, request, lambda batch: _move(lake, repository, name, batch))
     if isinstance(request.answer, Commit):
@@ -65,8 +68,9 @@ def _move(lake: Lake, repository: Repository, name: BranchName, batch: Sequence[
             tree, stored = build(lake, repository, name, stored, mine)
             continue
         chain = Chain(lake, repository, stored)
-        answers = _meet(lake, chain, batch, tree, stored.record)
-        if chain.publish(found.left, found.newer):
+        answers = _meet(lake, chain, batch, tree, stored)
+        refused = all(isinstance(answer, Refused) for answer in answers)  # what is staged stays
+        if refused or chain.publish(found.left, found.newer):
             for request, answer in zip(batch, answers, strict=True):
                 request.answer = answer
             return
@@ -75,21 +79,30 @@ def _move(lake: Lake, repository: Repository, name: BranchName, batch: Sequence[
 
 
 def _meet(
-    lake: Lake, chain: Chain, batch: Sequence[Request], tree: StagedTree, branch: Branch
+    lake: Lake, chain: Chain, batch: Sequence[Request], tree: StagedTree, read: BranchRead
 ) -> list[Answer]:
     """Chain what a batch asks for, commits of what is staged first; errors are answers, too."""
     staged = tree.id != chain.tip.head.meta_range_id
-    answers: dict[Request, Answer] = {}
+    answers = {request: refusal for request in batch if (refusal := _refusal(request, read))}
     for request in batch:
-        if request.make is None:
-            changed = staged or _committed_by_others(request.began, branch)
+        if request.make is None and request not in answers:
+            changed = staged or _committed_by_others(request.began.record, read.record)
             answers[request] = _commit(chain, request, tree, changed=changed)
-    if staged and not answers:
+    if chain.tip.head.meta_range_id != tree.id and len(answers) < len(batch):
         chain.add(Candidate(tree.id), _finished_for_others(lake))
     for request in batch:
-        if request.make is not None:
+        if request.make is not None and request not in answers:
             answers[request] = _advance(chain, request.said, request.make)
     return [answers[request] for request in batch]
+
+
+def _refusal(request: Request, read: BranchRead) -> Answer | None:
+    """Ask the repository's rules, by a record as fresh as the branch's (H14)."""
+    try:
+        require_allowed(read.repository, read.record.branch_id, request.action, force=request.force)
+    except Refused as refused:
+        return refused
+    return None
 
 
 def _commit(chain: Chain, request: Request, tree: StagedTree, *, changed: bool) -> Answer:
@@ -105,7 +118,8 @@ def _commit(chain: Chain, request: Request, tree: StagedTree, *, changed: bool) 
 
 def _committed_by_others(began: Branch, now: Branch) -> bool:
     """Say whether a commit since then took tokens; tokens that went without one were reset."""
-    return began.commit_id != now.commit_id and not set(tokens_of(began)) <= set(tokens_of(now))
+    taken = not set(tokens_of(began)) <= set(tokens_of(now))
+    return taken and began.commit_id != now.commit_id and began.resets == now.resets
 
 
 def _advance(chain: Chain, said: Said, make: Make) -> Answer:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from lochan.errors import LochanError
 from lochan.model.ids import MetaRangeId
 from lochan.model.instant import EPOCH, Instant
-from lochan.model.records import Branch, Clock, Commit, Provenance
+from lochan.model.records import Clock, Commit, Provenance
+from lochan.operations.allowed import Action
+from lochan.operations.branch_reads import BranchRead
 from lochan.refs.kinship import Kinship
 
 
@@ -57,7 +59,9 @@ class Request:
     """
 
     said: Said
-    began: Branch
+    began: BranchRead
     make: Make | None = None
     allow_empty: bool = False
+    action: Action = Action.COMMIT
+    force: bool = False
     answer: Answer | None = None

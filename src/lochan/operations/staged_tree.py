@@ -10,9 +10,9 @@ built on with theirs applied.
 
 from dataclasses import dataclass
 
-from lochan.kv.table import Stored
 from lochan.model.ids import BranchName, CommitId, MetaRangeId
 from lochan.model.records import Branch, Repository
+from lochan.operations.branch_reads import BranchRead
 from lochan.operations.lake import Lake
 from lochan.operations.view import committed_tree
 from lochan.staging.fold import changes, folded
@@ -27,6 +27,7 @@ class StagedTree:
     tokens: Tokens
     commit_id: CommitId
     under: MetaRangeId
+    resets: int
 
     def holds(self, branch: Branch, under: MetaRangeId, overlap: Overlap) -> bool:
         """Say whether this is what a branch would be with the tokens committed.
@@ -34,14 +35,15 @@ class StagedTree:
         A head moves while tokens stay sealed only by a commit of the oldest ones (H7). So where
         some of ours were taken, head and tokens moved together; where none were, both must stand.
         """
-        if overlap is Overlap.NOBODY:
-            return branch.commit_id == self.commit_id and under == self.under
-        return overlap is Overlap.EARLIER
+        if branch.resets != self.resets or overlap is Overlap.LATER:
+            return False
+        stands = branch.commit_id == self.commit_id and under == self.under
+        return stands or overlap is Overlap.EARLIER
 
 
 def build(
-    lake: Lake, repository: Repository, name: BranchName, stored: Stored[Branch], tokens: Tokens
-) -> tuple[StagedTree | None, Stored[Branch]]:
+    lake: Lake, repository: Repository, name: BranchName, stored: BranchRead, tokens: Tokens
+) -> tuple[StagedTree | None, BranchRead]:
     """Apply tokens to what lies under them; gives the branch as read after that, too.
 
     The tree is None unless both stood still until after the scan.
@@ -49,10 +51,10 @@ def build(
     branch = stored.record
     under = committed_tree(lake, repository, branch)
     if not tokens:
-        return StagedTree(under, (), branch.commit_id, under), stored
+        return StagedTree(under, (), branch.commit_id, under, branch.resets), stored
     snapshots = lake.storage(repository.storage_namespace).snapshots
     applied = snapshots.apply(under, changes(folded(lake.staging, tokens)))
-    tree = StagedTree(applied.id, tokens, branch.commit_id, under)
+    tree = StagedTree(applied.id, tokens, branch.commit_id, under, branch.resets)
     current = lake.branches.fresh(repository, name)
     sealed = trim(tokens, current.record.sealed_tokens)
     stood = sealed.overlap is Overlap.NOBODY and tree.holds(

@@ -17,6 +17,7 @@ from lochan.model.ids import BranchName
 from lochan.model.instant import from_seconds
 from lochan.model.records import Commit, Repository
 from lochan.operations.advance import advance
+from lochan.operations.allowed import Action
 from lochan.operations.lake import Lake
 from lochan.operations.merge import merged_tree
 from lochan.operations.request import Candidate, Said, Tip
@@ -41,7 +42,7 @@ def revert(
     parent = _parent(lake, repository, undone, request.parent_number)
     message = request.message or f"Revert {undone.id}"
     said = _said(lake, request, message, request.metadata)
-    return _apply(lake, repository, name, (undone, parent), said, request)
+    return _apply(lake, repository, name, (undone, parent), said, request, Action.REVERT)
 
 
 def cherry_pick(
@@ -52,7 +53,7 @@ def cherry_pick(
     origin = {"cherry-pick-origin": picked.id, "cherry-pick-committer": picked.committer}
     metadata = {**picked.metadata, **request.metadata, **origin}
     said = _said(lake, request, request.message or picked.message, metadata)
-    return _apply(lake, repository, name, (parent, picked), said, request)
+    return _apply(lake, repository, name, (parent, picked), said, request, Action.CHERRY_PICK)
 
 
 def _apply(
@@ -62,6 +63,7 @@ def _apply(
     change: tuple[Commit, Commit],
     said: Said,
     request: TransplantRequest,
+    action: Action,
 ) -> Commit:
     base, source = change
 
@@ -72,7 +74,7 @@ def _apply(
             raise InvalidInput(f"branch {name!r} would not change", code="no-changes")
         return Candidate(tree)
 
-    return advance(lake, repository, name, said, make)
+    return advance(lake, repository, name, said, make, action=action)
 
 
 def _said(

@@ -14,7 +14,13 @@ from typing import TypeVar
 
 from lochan.errors import Unavailable
 from lochan.kernel.records import Record
-from lochan.model.ids import BranchName, MetaRangeId, StagingToken
+from lochan.model.ids import (
+    COMPACTED_TO_NOTHING,
+    EMPTY_TREE,
+    BranchName,
+    MetaRangeId,
+    StagingToken,
+)
 from lochan.model.records import Branch, Repository
 from lochan.operations.lake import Lake
 
@@ -55,10 +61,20 @@ def read_stably(
 
 
 def committed_tree(lake: Lake, repository: Repository, branch: Branch) -> MetaRangeId:
-    """Name the tree under a branch's staged writes."""
-    if branch.compacted_base_meta_range_id:
-        return branch.compacted_base_meta_range_id
+    """Name the tree under a branch's staged writes: its head's, or what they were compacted to."""
+    base = branch.compacted_base_meta_range_id
+    if base:
+        return EMPTY_TREE if base == COMPACTED_TO_NOTHING else base
     return lake.commits.tree(repository, branch.commit_id)
+
+
+def under_staged(
+    lake: Lake, repository: Repository, branch: Branch, tree: MetaRangeId
+) -> MetaRangeId:
+    """Say how a branch names a tree as the one under its staged writes."""
+    if tree == lake.commits.tree(repository, branch.commit_id):
+        return MetaRangeId("")
+    return tree or COMPACTED_TO_NOTHING
 
 
 def find_record(lake: Lake, repository: Repository, branch: Branch, key: bytes) -> Record | None:

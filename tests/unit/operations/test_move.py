@@ -4,16 +4,20 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
+import msgspec
+import pytest
+
 from lochan.environment import RealEnvironment
-from lochan.errors import InvalidInput
+from lochan.errors import InvalidInput, Refused
 from lochan.kv.drivers.memory import MemoryStore
-from lochan.kv.store import Predicate
+from lochan.kv.store import Present
 from lochan.model.ids import BranchName, ObjectKey
 from lochan.model.instant import from_seconds
 from lochan.model.keys import BRANCHES
-from lochan.model.records import Branch, Commit
+from lochan.model.records import BlockedAction, Branch, BranchProtectionRule, Commit
 from lochan.operations.branches import create_branch
 from lochan.operations.commit import CommitRequest, commit
+from lochan.operations.list_objects import list_objects
 from lochan.operations.merge import MergeRequest, merge
 from lochan.operations.move import _move
 from lochan.operations.put_object import put_object
@@ -21,6 +25,7 @@ from lochan.operations.request import Candidate, Request, Said, Tip
 from lochan.refs.clock_index import ClockIndex
 from lochan.refs.kinship import Kinship
 from lochan.refs.reach import ReachIndex
+from lochan.refs.tables import repositories
 from support.lakes import MAIN, Stage, open_stage
 
 
@@ -29,9 +34,7 @@ class CountingStore(MemoryStore):
 
     swaps = 0
 
-    def set_if(
-        self, partition: bytes, key: bytes, value: bytes, predicate: Predicate | None
-    ) -> None:
+    def set_if(self, partition: bytes, key: bytes, value: bytes, predicate: Present | None) -> None:
         self.swaps += key.startswith(BRANCHES)
         super().set_if(partition, key, value, predicate)
 
@@ -54,7 +57,7 @@ def said(message: str) -> Said:
 
 
 def asking(stage: Stage, message: str, make: Callable[[Tip], Candidate] | None = None) -> Request:
-    return Request(said(message), branch_of(stage), make)
+    return Request(said(message), stage.lake.branches.fresh(stage.repository, MAIN), make)
 
 
 def messages(stage: Stage) -> list[str]:
@@ -101,6 +104,21 @@ def test_only_the_request_that_fails_hears_of_it() -> None:
 
     assert isinstance(batch[0].answer, InvalidInput)
     assert batch[1].answer == head(stage)
+
+
+def test_a_rule_that_comes_late_refuses_and_what_is_staged_stays() -> None:
+    stage = open_stage()
+    put(stage, MAIN, "a")
+    late = asking(stage, "late")
+    rule = BranchProtectionRule(pattern="ma*", blocked_actions=(BlockedAction.COMMIT,))
+    ruled = msgspec.structs.replace(stage.repository, branch_protection=(rule,))
+    repositories(stage.lake.store).set(stage.repository.repository_id.encode(), ruled)
+    _move(stage.lake, stage.repository, MAIN, [late])
+
+    assert isinstance(late.answer, Refused)
+    assert list_objects(stage.lake, stage.repository, MAIN).items
+    with pytest.raises(Refused):
+        commit(stage.lake, stage.repository, MAIN, CommitRequest("ada", "early"))
 
 
 def test_with_nothing_staged_every_commit_of_a_batch_says_so() -> None:
