@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Create and delete branches."""
+"""Create and delete branches.
 
-from lochan.errors import Conflict
+A protected branch, and the repository's default branch, are not deleted; a read-only repository
+neither gains nor loses one. A hidden branch is like any other, but listed only if asked for.
+"""
+
+from lochan.errors import Conflict, Refused
 from lochan.model.ids import BranchName, CommitId, new_staging_token
 from lochan.model.records import Branch, Repository
+from lochan.operations.allowed import Action, require_allowed, require_writable
+from lochan.operations.branch_reads import BranchRead
 from lochan.operations.lake import Lake
 from lochan.operations.view import tokens_of
 from lochan.refs import branches
@@ -18,8 +24,10 @@ def create_branch(
 ) -> Branch:
     """Make a branch whose head is a commit; no object is copied.
 
-    Raises: NotUnique, AlreadyExists for a tag or commit of this name, NotFound for the commit.
+    Raises: NotUnique, AlreadyExists for a tag or commit of this name, NotFound for the commit,
+    Refused for a read-only repository.
     """
+    require_writable(lake.branches.fresh_repository(repository), force=lake.force)
     tables = lake.tables(repository)
     found = tables.commits.get(head.encode()).record
     # A crashed attempt leaves a commit record whose place in history belongs to another one.
@@ -36,9 +44,10 @@ def delete_branch(lake: Lake, repository: Repository, name: BranchName) -> None:
     The tokens are noted first, and only a record that named them is removed (H10, H18): a branch
     of the same name that was made meanwhile shares no token with ours and is left alone. The head
     goes into the clock index before: nobody finds the tip of a line that has no owner.
+    Raises: NotFound; Refused, code default-branch, protected-branch or read-only-repository.
     """
     tables = lake.tables(repository)
-    stored = branches.get_branch(tables, name)
+    stored = _deletable(lake, repository, name)
     seen = set(tokens_of(stored.record))
     for _ in range(ATTEMPTS):
         head = tables.commits.get(stored.record.commit_id.encode()).record
@@ -47,7 +56,7 @@ def delete_branch(lake: Lake, repository: Repository, name: BranchName) -> None:
         try:
             branches.delete_branch(tables, stored)
         except Conflict:
-            stored = branches.get_branch(tables, name)
+            stored = _deletable(lake, repository, name)
             if seen.isdisjoint(tokens_of(stored.record)):
                 raise Conflict(
                     f"branch {name!r} changed beyond recognition while it was deleted; look at it"
@@ -56,3 +65,12 @@ def delete_branch(lake: Lake, repository: Repository, name: BranchName) -> None:
             continue
         return
     raise Conflict(f"branch {name!r} was changed by others {ATTEMPTS} times; delete it again")
+
+
+def _deletable(lake: Lake, repository: Repository, name: BranchName) -> BranchRead:
+    stored = lake.branches.fresh(repository, name)
+    require_allowed(stored.repository, name, Action.DELETE, force=lake.force)
+    if name == stored.repository.default_branch:
+        message = f"{name!r} is the default branch of {repository.repository_id!r}; keep it"
+        raise Refused(message, code="default-branch", branch=name)
+    return stored
