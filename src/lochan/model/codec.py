@@ -31,6 +31,7 @@ from lochan.model.ids import (
     CommitId,
     LineageId,
     MetaRangeId,
+    OpenCommitId,
     RepositoryId,
     StagingToken,
     StorageNamespace,
@@ -44,11 +45,13 @@ from lochan.model.records import (
     BranchProtectionRule,
     Clock,
     Commit,
+    OpenCommit,
     Ordinal,
     Provenance,
     RangeData,
     Repository,
     RepositoryState,
+    Slot,
     StagedEntry,
     Tag,
 )
@@ -170,16 +173,7 @@ def encode_commit(record: Commit) -> bytes:
             clocks=[wire.Clock(branch=c.branch, commit=c.commit) for c in record.clocks],
             started=_timestamp(record.started),
             finished=_timestamp(record.finished),
-            provenance=[
-                wire.Provenance(
-                    repository_id=p.repository_id,
-                    commit_id=p.commit_id,
-                    input=p.input,
-                    glob=p.glob,
-                    meta_range_id=p.meta_range_id,
-                )
-                for p in record.provenance
-            ],
+            provenance=[_provenance_message(p) for p in record.provenance],
         )
         return _bytes(message, record.unknown)
 
@@ -200,16 +194,51 @@ def decode_commit(data: bytes, where: str = "a commit record") -> Commit:
         clocks=tuple(Clock(LineageId(c.branch), c.commit) for c in message.clocks),
         started=_instant(message.started, where),
         finished=_instant(message.finished, where),
-        provenance=tuple(
-            Provenance(
-                repository_id=RepositoryId(p.repository_id),
-                commit_id=CommitId(p.commit_id),
-                input=p.input,
-                glob=p.glob,
-                meta_range_id=MetaRangeId(p.meta_range_id),
-            )
-            for p in message.provenance
-        ),
+        provenance=tuple(map(_provenance, message.provenance)),
+        unknown=_unknown(message),
+    )
+
+
+def encode_open_commit(record: OpenCommit) -> bytes:
+    """Encode a commit that was started."""
+    with _encoding("open commit"):
+        message = wire.OpenCommit(
+            id=record.id,
+            branch=record.branch,
+            parent=record.parent,
+            slot=wire.Slot.ValueType(record.slot),
+            staging_token=record.staging_token,
+            committer=record.committer,
+            message=record.message,
+            metadata=record.metadata,
+            started=_timestamp(record.started),
+            finished=_timestamp(record.finished),
+            provenance=[_provenance_message(p) for p in record.provenance],
+            generation=record.generation,
+            commit_id=record.commit_id,
+            error=record.error,
+        )
+        return _bytes(message, record.unknown)
+
+
+def decode_open_commit(data: bytes, where: str = "an open commit's record") -> OpenCommit:
+    """Decode a commit that was started."""
+    message = _message(wire.OpenCommit, data, where)
+    return OpenCommit(
+        id=OpenCommitId(message.id),
+        branch=BranchName(message.branch),
+        parent=CommitId(message.parent),
+        slot=_enum(Slot, message.slot, where),
+        staging_token=StagingToken(message.staging_token),
+        committer=message.committer,
+        message=message.message,
+        metadata=dict(message.metadata),
+        started=_instant(message.started, where),
+        finished=_instant(message.finished, where),
+        provenance=tuple(map(_provenance, message.provenance)),
+        generation=message.generation,
+        commit_id=CommitId(message.commit_id),
+        error=message.error,
         unknown=_unknown(message),
     )
 
@@ -307,6 +336,26 @@ def _unknown(message: Message) -> bytes:
     for field, _ in message.ListFields():
         message.ClearField(field.name)
     return message.SerializeToString()
+
+
+def _provenance_message(record: Provenance) -> wire.Provenance:
+    return wire.Provenance(
+        repository_id=record.repository_id,
+        commit_id=record.commit_id,
+        input=record.input,
+        glob=record.glob,
+        meta_range_id=record.meta_range_id,
+    )
+
+
+def _provenance(message: wire.Provenance) -> Provenance:
+    return Provenance(
+        repository_id=RepositoryId(message.repository_id),
+        commit_id=CommitId(message.commit_id),
+        input=message.input,
+        glob=message.glob,
+        meta_range_id=MetaRangeId(message.meta_range_id),
+    )
 
 
 def _timestamp(moment: Instant) -> Timestamp | None:

@@ -16,6 +16,7 @@ BranchName = NewType("BranchName", str)
 TagName = NewType("TagName", str)
 Ref = NewType("Ref", str)  # a branch, tag or commit, with modifiers: main~2
 CommitId = NewType("CommitId", str)
+OpenCommitId = NewType("OpenCommitId", str)  # of a commit that was started; 32 hex digits
 RangeId = NewType("RangeId", str)
 MetaRangeId = NewType("MetaRangeId", str)
 StagingToken = NewType("StagingToken", str)

@@ -6,6 +6,7 @@
     <repository>-<unique id>       branches/<branch>                  Branch
                                    commits/<commit id>                Commit
                                    tags/<tag>                         Tag
+                                   open/<id>                          OpenCommit
                                    clock/<lineage>/<n, 20 digits>     commit id
                                    reach/<L>/<X>/<n, inverted>/<id>   how far merge <id>, n-th of L,
                                                                       reached on line X
@@ -29,6 +30,7 @@ REPOSITORIES = b"repos/"
 BRANCHES = b"branches/"
 COMMITS = b"commits/"
 TAGS = b"tags/"
+OPEN = b"open/"
 CLOCKS = b"clock/"
 REACH = b"reach/"
 MERGED = b"merged/"

@@ -20,6 +20,7 @@ from lochan.model.ids import (
     CommitId,
     LineageId,
     MetaRangeId,
+    OpenCommitId,
     RepositoryId,
     StagingToken,
     StorageNamespace,
@@ -163,6 +164,44 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
     started: Instant = EPOCH
     finished: Instant = EPOCH
     provenance: tuple[Provenance, ...] = ()
+    unknown: bytes = b""
+
+
+class Slot(IntEnum):
+    """Where an open commit goes when it is finished."""
+
+    BEGINS = 0  # the first commit of a new branch, behind `parent` or behind nothing
+    CONTINUES = 1  # right behind `parent`, or nowhere
+    FOLLOWS = 2  # behind whatever the branch's head is by then
+
+
+class OpenCommit(msgspec.Struct, frozen=True, kw_only=True):
+    """A commit that was started and is not published yet; its files are under its own token.
+
+        open        finished is empty
+        finishing   finished is set; nothing more may be put
+        published   commit_id is set, staging_token is empty
+        failed      error is set, staging_token is empty
+
+    `parent` is what its writer sees below its own files. `generation` is that of the branch's head
+    when finishing began: if the commit is published, it is above. Place and hash come with
+    publication alone.
+    """
+
+    id: OpenCommitId
+    branch: BranchName
+    started: Instant
+    staging_token: StagingToken
+    parent: CommitId = CommitId("")
+    slot: Slot = Slot.BEGINS
+    committer: str = ""
+    message: str = ""
+    metadata: Mapping[str, str] = msgspec.field(default_factory=dict)
+    finished: Instant = EPOCH
+    provenance: tuple[Provenance, ...] = ()
+    generation: int = 0
+    commit_id: CommitId = CommitId("")
+    error: str = ""
     unknown: bytes = b""
 
 

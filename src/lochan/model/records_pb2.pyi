@@ -62,6 +62,24 @@ STAGING_WRITE: BlockedAction.ValueType  # 0
 COMMIT: BlockedAction.ValueType  # 1
 Global___BlockedAction: _TypeAlias = BlockedAction  # noqa: Y015
 
+class _Slot:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _SlotEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Slot.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    BEGINS: _Slot.ValueType  # 0
+    CONTINUES: _Slot.ValueType  # 1
+    FOLLOWS: _Slot.ValueType  # 2
+
+class Slot(_Slot, metaclass=_SlotEnumTypeWrapper):
+    """What may become of an open commit: see model/records.py."""
+
+BEGINS: Slot.ValueType  # 0
+CONTINUES: Slot.ValueType  # 1
+FOLLOWS: Slot.ValueType  # 2
+Global___Slot: _TypeAlias = Slot  # noqa: Y015
+
 class _AddressType:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -378,6 +396,90 @@ class Commit(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Commit: _TypeAlias = Commit  # noqa: Y015
+
+@_typing.final
+class OpenCommit(_message.Message):
+    """A commit between start_commit and finish_commit (seed 002)."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class MetadataEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    ID_FIELD_NUMBER: _builtins.int
+    BRANCH_FIELD_NUMBER: _builtins.int
+    PARENT_FIELD_NUMBER: _builtins.int
+    SLOT_FIELD_NUMBER: _builtins.int
+    STAGING_TOKEN_FIELD_NUMBER: _builtins.int
+    COMMITTER_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    METADATA_FIELD_NUMBER: _builtins.int
+    STARTED_FIELD_NUMBER: _builtins.int
+    FINISHED_FIELD_NUMBER: _builtins.int
+    PROVENANCE_FIELD_NUMBER: _builtins.int
+    GENERATION_FIELD_NUMBER: _builtins.int
+    COMMIT_ID_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    branch: _builtins.str
+    parent: _builtins.str
+    slot: Global___Slot.ValueType
+    staging_token: _builtins.str
+    committer: _builtins.str
+    message: _builtins.str
+    generation: _builtins.int
+    commit_id: _builtins.str
+    error: _builtins.str
+    @_builtins.property
+    def metadata(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]: ...
+    @_builtins.property
+    def started(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def finished(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def provenance(self) -> _containers.RepeatedCompositeFieldContainer[Global___Provenance]: ...
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        branch: _builtins.str = ...,
+        parent: _builtins.str = ...,
+        slot: Global___Slot.ValueType = ...,
+        staging_token: _builtins.str = ...,
+        committer: _builtins.str = ...,
+        message: _builtins.str = ...,
+        metadata: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        started: _timestamp_pb2.Timestamp | None = ...,
+        finished: _timestamp_pb2.Timestamp | None = ...,
+        provenance: _abc.Iterable[Global___Provenance] | None = ...,
+        generation: _builtins.int = ...,
+        commit_id: _builtins.str = ...,
+        error: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["finished", b"finished", "started", b"started"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["branch", b"branch", "commit_id", b"commit_id", "committer", b"committer", "error", b"error", "finished", b"finished", "generation", b"generation", "id", b"id", "message", b"message", "metadata", b"metadata", "parent", b"parent", "provenance", b"provenance", "slot", b"slot", "staging_token", b"staging_token", "started", b"started"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___OpenCommit: _TypeAlias = OpenCommit  # noqa: Y015
 
 @_typing.final
 class StagedEntry(_message.Message):

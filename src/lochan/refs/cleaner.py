@@ -5,10 +5,11 @@ One run, in this order:
 
     graveler           every `deleting` record is helped to its end, and every `initial` one of two
                        minutes: crashed deletions and creations
-    graveler_deleted   for each dead incarnation: note the tokens of each branch, remove the branch
-                       by delete_if on the record that was noted (again if it changed), remove
-                       every other key, and in the end the note
-    cleanup-tokens     for each token that its branch record does not name: wipe it, then the note
+    graveler_deleted   for each dead incarnation: note the tokens of each branch and open commit,
+                       remove that record by delete_if on what was noted (again if it changed),
+                       remove every other key, and in the end the note
+    cleanup-tokens     for each token that its branch or open commit does not name: wipe it, remove
+                       the record of a commit that was published since, then the note
 
 Requests that began before the end may still write into a dead partition. So nothing is believed
 empty at once: the first sweep dates the note, and only a sweep at least `grace_s` later removes it.
@@ -33,14 +34,15 @@ from lochan.errors import Conflict, LochanError, PredicateFailed
 from lochan.kv.read import find, scan_prefix
 from lochan.kv.store import DropPartition, Pair, Store
 from lochan.kv.table import Stored, Table
-from lochan.model.codec import decode_branch, decode_repository
-from lochan.model.ids import RepositoryId, StagingToken
+from lochan.model.codec import decode_branch, decode_open_commit, decode_repository
+from lochan.model.ids import BranchName, RepositoryId, StagingToken
 from lochan.model.instant import EPOCH, NANOSECONDS, from_seconds
 from lochan.model.keys import (
     BRANCHES,
     CLEANUP,
     DELETED,
     GRAVELER,
+    OPEN,
     REPOSITORIES,
     repository_partition,
     token_partition,
@@ -163,8 +165,8 @@ class Cleaner:
         self._refuse_living(note)
         partition = repository_partition(note.repository, note.unique_identifier)
         for row, _ in self._store.scan(partition):
-            if row.startswith(BRANCHES):
-                self._end_branch(note, partition, row)
+            if row.startswith((BRANCHES, OPEN)):
+                self._end_owner(note, partition, row)
             else:
                 self._store.delete(partition, row)
         return self._has_ended(table, key, stored)
@@ -180,42 +182,71 @@ class Cleaner:
             message = f"repository {note.repository!r} lives, but is noted as deleted; run fsck"
             raise Conflict(message, code="living-repository", repository=note.repository)
 
-    def _end_branch(self, note: DeletedNote, partition: bytes, key: bytes) -> None:
-        """Note the tokens of a branch, then remove exactly the record that names them (H18)."""
+    def _end_owner(self, note: DeletedNote, partition: bytes, key: bytes) -> None:
+        """Note the tokens of a branch or open commit, then remove the record that names them (H18).
+
+        Exactly that record: one that names other tokens by now is noted again.
+        """
         for _ in range(ATTEMPTS):
             found = find(self._store, partition, key)
             if found is None:
                 return
-            branch = decode_branch(found.value, where=repr(key))
-            token_note = TokenNote(
-                repository=note.repository,
-                unique_identifier=note.unique_identifier,
-                branch=branch.branch_id,
-                time=from_seconds(self._environment.now()),
-            )
-            tokens = (branch.staging_token, *branch.sealed_tokens)
-            set_token_notes(self._store, token_note, tokens)
+            self._note_owner(note, key, found.value)
             with suppress(PredicateFailed):  # it names other tokens now
                 self._store.delete_if(partition, key, found.predicate)
                 return
-        raise Conflict(f"branch {key!r} of a dead repository still changes", code="contended")
+        raise Conflict(f"record {key!r} of a dead repository still changes", code="contended")
+
+    def _note_owner(self, note: DeletedNote, key: bytes, value: bytes) -> None:
+        token_note = TokenNote(
+            repository=note.repository,
+            unique_identifier=note.unique_identifier,
+            branch=BranchName(""),
+            time=from_seconds(self._environment.now()),
+        )
+        if key.startswith(OPEN):
+            opened = decode_open_commit(value, where=repr(key))
+            owner = msgspec.structs.replace(token_note, branch=opened.branch, open_commit=opened.id)
+            set_token_notes(self._store, owner, filter(None, [opened.staging_token]))
+            return
+        branch = decode_branch(value, where=repr(key))
+        owner = msgspec.structs.replace(token_note, branch=branch.branch_id)
+        set_token_notes(self._store, owner, (branch.staging_token, *branch.sealed_tokens))
 
     def _sweep_token(self, key: bytes, _: bytes) -> bool:
-        """Wipe a token that its branch does not name; one that it names may yet be forgotten."""
+        """Wipe a token that nobody names; one that its record names may yet be forgotten."""
         table = token_notes(self._store)
         stored = table.find(key)
         if stored is None or self._is_named(StagingToken(key.decode()), stored.record):
             return False
         self._wipe(token_partition(StagingToken(key.decode())))
+        if self._is_due(stored.record):
+            self._forget_published(stored.record)
         return self._has_ended(table, key, stored)
 
     def _is_named(self, token: StagingToken, note: TokenNote) -> bool:
         partition = repository_partition(RepositoryId(note.repository), note.unique_identifier)
+        if note.open_commit:
+            found = find(self._store, partition, OPEN + note.open_commit.encode())
+            if found is None:
+                return False
+            return token == decode_open_commit(found.value, where=note.open_commit).staging_token
         found = find(self._store, partition, BRANCHES + note.branch.encode())
         if found is None:
             return False
         branch = decode_branch(found.value, where=f"branch {note.branch!r}")
         return token == branch.staging_token or token in branch.sealed_tokens
+
+    def _forget_published(self, note: TokenNote) -> None:
+        """Remove the record of an open commit that is a commit by now; failures stay to be read."""
+        if not note.open_commit:
+            return
+        partition = repository_partition(RepositoryId(note.repository), note.unique_identifier)
+        key = OPEN + note.open_commit.encode()
+        found = find(self._store, partition, key)
+        if found is not None and decode_open_commit(found.value, where=repr(key)).commit_id:
+            with suppress(PredicateFailed):  # another cleaner was here
+                self._store.delete_if(partition, key, found.predicate)
 
     def _wipe(self, partition: bytes) -> None:
         if isinstance(self._store, DropPartition):
@@ -232,7 +263,12 @@ class Cleaner:
             if stored.record.swept == EPOCH or stored.record.swept > now:
                 swept = msgspec.structs.replace(stored.record, swept=now)
                 table.set_if(key, swept, stored.predicate)
-            elif now - stored.record.swept >= self._grace:
+            elif self._is_due(stored.record):
                 table.delete_if(key, stored.predicate)
                 return True
         return False
+
+    def _is_due(self, note: DeletedNote | TokenNote) -> bool:
+        """Say whether the time of grace is over since a note was first swept."""
+        now = from_seconds(self._environment.now())
+        return EPOCH < note.swept <= now - self._grace

@@ -92,6 +92,7 @@ def test_our_own_fields_start_at_100() -> None:
 
 def test_the_numbers_of_enums_are_fixed() -> None:
     assert dict(wire.RepositoryState.items()) == {"ACTIVE": 0, "DELETING": 1, "INITIAL": 2}
+    assert dict(wire.Slot.items()) == {"BEGINS": 0, "CONTINUES": 1, "FOLLOWS": 2}
     assert dict(wire.BlockedAction.items()) == {"STAGING_WRITE": 0, "COMMIT": 1}
     expected = {"BY_PREFIX_DEPRECATED": 0, "RELATIVE": 1, "FULL": 2}
     assert dict(wire.AddressType.items()) == expected
