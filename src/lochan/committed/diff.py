@@ -39,6 +39,16 @@ class Differences:
     def __len__(self) -> int:
         return len(self.rows.kinds)
 
+    def __getitem__(self, row: int) -> Change:
+        left, right = self.rows.left[row], self.rows.right[row]
+        sides = (value_at(self.left, left), value_at(self.right, right))
+        return Change(_KINDS[self.rows.kinds[row]], self.key(row), *sides)
+
+    def key(self, row: int) -> bytes:
+        """Give the key of one difference without copying its values."""
+        left = self.rows.left[row]
+        return self.left.keys[left] if left >= 0 else self.right.keys[self.rows.right[row]]
+
     def __iter__(self) -> Iterator[Change]:
         for kind, left, right in zip(*self.rows, strict=True):
             key = self.left.keys[left] if left >= 0 else self.right.keys[right]
