@@ -17,6 +17,9 @@ def folded(
     area: StagingArea, tokens: Sequence[StagingToken], start: bytes = b""
 ) -> Iterator[StagedEntry]:
     """Give the rows of tokens, newest token first, in key order; tombstones included."""
+    if len(tokens) == 1:  # most often; a merge of one costs as much again as the scan
+        yield from area.scan(tokens[0], start)
+        return
     ranked = [_ranked(area.scan(token, start), rank) for rank, token in enumerate(tokens)]
     merged = heapq.merge(*ranked, key=lambda row: (row[1].key, row[0]))
     for _, rows in groupby(merged, key=lambda row: row[1].key):

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Join the parts of a lake: the one place where stores, environment and stories meet.
+
+A lake is a key-value store. Its repositories name their own storage namespaces, which are opened
+when a story first asks for them, and stay open.
+"""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+
+from lochan.committed import Cuts, Files, Snapshots
+from lochan.committed.disk import DiskTier
+from lochan.environment import Environment
+from lochan.kv.open import open_store
+from lochan.model.ids import StorageNamespace
+from lochan.objects.address import AddressSource
+from lochan.objects.open import open_objects
+from lochan.operations.lake import Lake, Storage
+
+
+@contextmanager
+def open_lake(
+    kv: str, environment: Environment, *, disk: DiskTier | None = None, cuts: Cuts | None = None
+) -> Iterator[Lake]:
+    """Open the lake in a key-value store, named by its url; close all that it opened at the end.
+
+    `disk` keeps copies of far files. `cuts` must be those that the lake was written with.
+    Raises: InvalidInput for a url that no driver takes, Unavailable.
+    """
+    with ExitStack() as opened:
+        store = opened.enter_context(closing(open_store(kv, environment)))
+        namespaces = _Namespaces(environment, opened, disk, cuts)
+        yield Lake.of(store, environment, namespaces.storage)
+
+
+class _Namespaces:
+    """The storage namespaces in use, each opened once."""
+
+    def __init__(
+        self, environment: Environment, opened: ExitStack, disk: DiskTier | None, cuts: Cuts | None
+    ) -> None:
+        self._environment = environment
+        self._opened = opened
+        self._disk = disk
+        self._cuts = cuts
+        self._lock = environment.lock()
+        self._storages: dict[StorageNamespace, Storage] = {}
+
+    def storage(self, namespace: StorageNamespace) -> Storage:
+        """Give what lies in a namespace. Raises InvalidInput where no driver takes it."""
+        found = self._storages.get(namespace)
+        if found is not None:
+            return found
+        with self._lock:
+            if namespace not in self._storages:
+                self._storages[namespace] = self._open(namespace)
+            return self._storages[namespace]
+
+    def _open(self, namespace: StorageNamespace) -> Storage:
+        objects = self._opened.enter_context(closing(open_objects(namespace, self._environment)))
+        files = Files(objects, self._environment, disk=self._disk)
+        snapshots = Snapshots(files, self._environment, cuts=self._cuts)
+        return Storage(
+            objects, AddressSource(self._environment), self._opened.enter_context(snapshots)
+        )
