@@ -51,8 +51,8 @@ def dump_refs(lake: Lake, repository: Repository) -> RefsDump:
     branches = list(list_branches(tables, hidden=True))
     history = _history(tables)
     named = [*placed, *(tag.commit_id for tag in tags), *(b.commit_id for b in branches)]
-    _require_known(history, named)
     published = history.behind(named)
+    _require_whole(history, named, published)
 
     storage = lake.storage(repository.storage_namespace)
 
@@ -73,12 +73,15 @@ def _history(tables: RepositoryTables) -> History:
     for commit in list_commits(tables):
         history.add(commit)
     history.complete()
-    for child, parent in history.missing:
-        raise Corruption(f"its parent {parent} does not exist; run fsck", file=f"commit {child}")
     return history
 
 
-def _require_known(history: History, named: list[CommitId]) -> None:
+def _require_whole(history: History, named: list[CommitId], published: bytearray) -> None:
+    for child, parent in history.missing:
+        # A commit made meanwhile may have been seen without its parent; it is not published yet.
+        if published[history.number(child)]:
+            reason = f"its parent {parent} does not exist; run fsck"
+            raise Corruption(reason, file=f"commit {child}")
     for commit_id in named:
         if history.number(commit_id) == NOBODY:
             reason = "a branch, a tag or a clock row names it, and it does not exist; run fsck"
