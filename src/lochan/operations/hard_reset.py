@@ -28,6 +28,7 @@ from lochan.operations.branch_reads import BranchRead
 from lochan.operations.lake import Lake
 from lochan.operations.reset import ATTEMPTS, contended, fresh_token, swap_reset
 from lochan.operations.seal import seal
+from lochan.operations.view import committed_tree
 from lochan.refs.clock_index import ClockIndex
 from lochan.staging.fold import folded
 
@@ -71,15 +72,14 @@ def _sealed(lake: Lake, repository: Repository, stored: BranchRead) -> BranchRea
 
 def _require_unchanged(lake: Lake, repository: Repository, branch: Branch) -> None:
     """Refuse a branch whose sealed tokens hold data: of a commit under way, or one that failed."""
-    sealed = branch.sealed_tokens
     tree = lake.commits.tree(repository, branch.commit_id)
+    if committed_tree(lake, repository, branch) != tree:
+        raise _dirty(branch)
     snapshots = lake.storage(repository.storage_namespace).snapshots
-    for row in folded(lake.staging, sealed):
+    for row in folded(lake.staging, branch.sealed_tokens):
         found = snapshots.get(tree, row.key)
         if row.identity != (found.identity if found else b""):
             raise _dirty(branch)
-    if branch.compacted_base_meta_range_id not in {"", tree}:
-        raise _dirty(branch)
 
 
 def _moved(

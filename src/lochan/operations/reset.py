@@ -31,7 +31,7 @@ from lochan.model.records import Branch, Repository, StagedEntry
 from lochan.operations.allowed import Action, require_allowed
 from lochan.operations.lake import Lake
 from lochan.operations.stage import stage
-from lochan.operations.view import tokens_of
+from lochan.operations.view import committed_tree, tokens_of
 from lochan.refs.notes import note_tokens
 from lochan.refs.outcomes import begun
 from lochan.staging.fold import folded
@@ -133,11 +133,11 @@ def _touched(lake: Lake, repository: Repository, prefix: bytes, branch: Branch) 
     """Name the keys under a prefix that may differ from the commit."""
     staged = (row.key for row in folded(lake.staging, tokens_of(branch), prefix))
     under = takewhile(lambda key: key.startswith(prefix), staged)
-    base = branch.compacted_base_meta_range_id
-    if not base:
+    tree = lake.commits.tree(repository, branch.commit_id)
+    base = committed_tree(lake, repository, branch)
+    if base == tree:
         return under
     snapshots = lake.storage(repository.storage_namespace).snapshots
-    tree = lake.commits.tree(repository, branch.commit_id)
     differences = snapshots.diff(tree, base, Interval.under(prefix))
     return chain(under, (change.key for some in differences for change in some))
 

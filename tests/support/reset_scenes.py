@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scenes of two servers on one branch: one forgets what the other commits or writes.
+
+Before they begin, key a is committed and one key is staged: x, or a again, unchanged. Each server
+has a lake of its own over one simulated store, and at every KV call the other may run.
+"""
+
+from collections.abc import Callable
+
+from lochan.committed import Files, Snapshots
+from lochan.environment import Environment, RealEnvironment
+from lochan.errors import InvalidInput, LochanError, Refused
+from lochan.kv.drivers.memory import MemoryStore
+from lochan.kv.store import Store
+from lochan.model.entry import Entry
+from lochan.model.ids import ObjectKey, StorageNamespace
+from lochan.model.instant import from_seconds
+from lochan.model.records import Commit
+from lochan.objects.address import AddressSource
+from lochan.objects.drivers.memory import MemoryObjects
+from lochan.operations.commit import CommitRequest, commit
+from lochan.operations.lake import Lake, Storage
+from lochan.operations.put_object import stage_entry
+from lochan.operations.view import find_record, read_stably
+from lochan.testing.simulation import World
+from support.lakes import MAIN, add_repository
+
+NAMESPACE = StorageNamespace("mem://reset-scenes")
+REAL = RealEnvironment()
+OBJECTS = MemoryObjects.open(NAMESPACE, REAL)
+# What snapshots hold is named by its content, so all runs may share them.
+SNAPSHOTS = Snapshots(Files(OBJECTS, REAL), REAL, threads=1)
+STORAGE = Storage(OBJECTS, AddressSource(REAL), SNAPSHOTS)
+
+A, X, Y = ObjectKey(b"a"), ObjectKey(b"x"), ObjectKey(b"y")
+Story = Callable[["ResetScene", Lake], object]
+
+
+class ResetScene:
+    """One run: the answer that each server got, and what is there in the end."""
+
+    def __init__(self, world: World, staged: ObjectKey = X, **stories: Story) -> None:
+        """Prepare the branch, and let servers begin with their stories."""
+        self._inner = MemoryStore(REAL)
+        self.repository = add_repository(self._inner, world.environment, NAMESPACE)
+        lake = self._lake(self._inner, world.environment)
+        self.put(lake, A)
+        self.first = self.commit(lake)
+        commits = lake.tables(self.repository).commits
+        self.root = commits.get(self.first.parents[0].encode()).record
+        self.put(lake, staged)
+        self.answers: dict[str, object] = {}
+        store = world.store(self._inner)
+        for name, story in stories.items():
+            world.spawn(self._server(name, story, self._lake(store, world.environment)), name)
+
+    def put(self, lake: Lake, key: ObjectKey) -> None:
+        """Stage a write of a key."""
+        entry = Entry(address="it", last_modified=from_seconds(1), size=1, e_tag="it")
+        stage_entry(lake, self.repository, MAIN, key, entry)
+
+    def commit(self, lake: Lake) -> Commit:
+        """Commit what is staged."""
+        return commit(lake, self.repository, MAIN, CommitRequest("", "a commit"))
+
+    @property
+    def lake(self) -> Lake:
+        """The lake as it is when all have ended."""
+        return self._lake(self._inner, REAL)
+
+    @property
+    def head(self) -> Commit:
+        """The commit at which the branch stands."""
+        branch = self.lake.branches.fresh(self.repository, MAIN).record
+        return self.lake.tables(self.repository).commits.get(branch.commit_id.encode()).record
+
+    def holds(self, tip: Commit, key: ObjectKey) -> bool:
+        """Say whether a commit holds a key."""
+        return SNAPSHOTS.get(tip.meta_range_id, key) is not None
+
+    def shows(self, key: ObjectKey) -> bool:
+        """Say whether the branch shows a key."""
+        lake = self.lake
+        found = read_stably(
+            lake, self.repository, MAIN, lambda one: find_record(lake, self.repository, one, key)
+        )
+        return found is not None
+
+    def _server(self, name: str, story: Story, lake: Lake) -> Callable[[], None]:
+        def work() -> None:
+            try:
+                self.answers[name] = story(self, lake)
+            except (InvalidInput, Refused) as error:
+                self.answers[name] = error.code
+            except LochanError as error:
+                self.answers[name] = type(error)
+
+        return work
+
+    def _lake(self, store: Store, environment: Environment) -> Lake:
+        return Lake.of(store, environment, lambda _: STORAGE)

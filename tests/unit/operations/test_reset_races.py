@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Resets beside commits and writes: one comes first, in every order of calls that can matter."""
+
+from collections.abc import Callable
+
+import pytest
+
+from lochan.operations.hard_reset import hard_reset
+from lochan.operations.lake import Lake
+from lochan.operations.reset import reset, reset_object, reset_prefix
+from lochan.testing.simulation import World, explore
+from support.lakes import MAIN
+from support.reset_scenes import A, ResetScene, X, Y
+
+Story = Callable[[ResetScene, Lake], object]
+STORIES: dict[str, Story] = {
+    "all": lambda scene, lake: reset(lake, scene.repository, MAIN),
+    "prefix": lambda scene, lake: reset_prefix(lake, scene.repository, MAIN, b"x"),
+    "object": lambda scene, lake: reset_object(lake, scene.repository, MAIN, X),
+}
+
+
+def write(scene: ResetScene, lake: Lake) -> None:
+    scene.put(lake, Y)
+
+
+AGAIN = pytest.mark.xfail(
+    reason="a committer does not begin again with what is sealed", strict=True
+)
+
+
+@pytest.mark.parametrize(
+    "kind", ["all", pytest.param("prefix", marks=AGAIN), pytest.param("object", marks=AGAIN)]
+)
+def test_rel_H7_a_commit_under_way_never_brings_back_what_was_reset(kind: str) -> None:
+    def make(world: World) -> ResetScene:
+        return ResetScene(world, committer=ResetScene.commit, resetter=STORIES[kind])
+
+    def check(scene: ResetScene) -> str:
+        assert scene.answers["resetter"] is None
+        assert scene.shows(X) == scene.holds(scene.head, X), "the branch differs from its commit"
+        if scene.answers["committer"] == "no-changes":
+            assert scene.head == scene.first
+            return "the reset came first"
+        assert scene.answers["committer"] == scene.head
+        assert scene.holds(scene.head, X)
+        return "the commit came first"
+
+    seen = explore(make, check)
+    print(f"{kind}: {seen}")
+    assert seen.wrong is None, seen
+    assert len(seen.outcomes) == 2
+
+
+def test_rel_G1_a_write_beside_a_reset_of_other_keys_stays() -> None:
+    def make(world: World) -> ResetScene:
+        return ResetScene(world, writer=write, resetter=STORIES["prefix"])
+
+    def check(scene: ResetScene) -> None:
+        assert scene.answers == {"writer": None, "resetter": None}
+        assert scene.shows(Y)
+        assert not scene.shows(X)
+
+    seen = explore(make, check)
+    print(seen)
+    assert (seen.wrong, seen.complete) == (None, True)
+
+
+def test_a_write_beside_a_reset_of_everything_comes_before_or_after() -> None:
+    def make(world: World) -> ResetScene:
+        return ResetScene(world, writer=write, resetter=STORIES["all"])
+
+    def check(scene: ResetScene) -> bool:
+        assert scene.answers == {"writer": None, "resetter": None}
+        assert not scene.shows(X)
+        return scene.shows(Y)
+
+    seen = explore(make, check)
+    print(seen)
+    assert seen.wrong is None, seen
+    assert set(seen.outcomes) == {True, False}
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_rel_G15_a_hard_reset_beside_a_commit_leaves_it_behind_or_alone(*, force: bool) -> None:
+    def move(scene: ResetScene, lake: Lake) -> object:
+        return hard_reset(lake, scene.repository, MAIN, scene.root, force=force).commit_id
+
+    def make(world: World) -> ResetScene:
+        return ResetScene(world, committer=ResetScene.commit, mover=move)
+
+    def check(scene: ResetScene) -> str:
+        made, moved = scene.answers["committer"], scene.answers["mover"]
+        assert scene.shows(X) == scene.holds(scene.head, X)
+        if moved == "dirty-branch":
+            assert made == scene.head
+            return "refused, and the commit stands"
+        assert moved == scene.head.id == scene.root.id
+        return "forgotten" if made == "no-changes" else "committed, and left behind"
+
+    seen = explore(make, check)
+    print(f"force {force}: {seen}, {dict(seen.outcomes)}")
+    assert seen.wrong is None, seen
+    other = "forgotten" if force else "refused, and the commit stands"
+    assert set(seen.outcomes) == {other, "committed, and left behind"}
+
+
+def test_rel_H7_a_write_beside_a_hard_reset_of_a_clean_branch_is_never_lost() -> None:
+    def move(scene: ResetScene, lake: Lake) -> object:
+        return hard_reset(lake, scene.repository, MAIN, scene.root).commit_id
+
+    def make(world: World) -> ResetScene:
+        return ResetScene(world, staged=A, writer=write, mover=move)
+
+    def check(scene: ResetScene) -> bool:
+        assert scene.answers["writer"] is None
+        assert scene.shows(Y)
+        refused = scene.answers["mover"] == "dirty-branch"
+        assert scene.head == (scene.first if refused else scene.root)
+        assert scene.shows(A) == refused, "what equalled the old commit changes the new one"
+        return refused
+
+    seen = explore(make, check)
+    print(f"{seen}, {dict(seen.outcomes)}")
+    assert seen.wrong is None, seen
+    assert set(seen.outcomes) == {True, False}
