@@ -6,12 +6,14 @@ between leaves an object that nobody names, for the collector.
 
 A conditional put (H5) decides on a stable read and writes by compare-and-swap on the staged row, so
 that of two puts with the same condition one wins. If a seal made it write again, its own entry of
-the first time is no conflict: a refusal always means somebody else's object.
+the first time is no conflict, and a staged row that changed is looked at again: a refusal always
+means that the condition fails on what somebody else wrote.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 
-from lochan.errors import PredicateFailed
+from lochan.errors import PredicateFailed, Unavailable
 from lochan.kernel.records import Record
 from lochan.model.codec import encode_entry
 from lochan.model.entry import DEFAULT_CONTENT_TYPE, AddressType, Entry, identity
@@ -20,12 +22,15 @@ from lochan.model.instant import from_seconds
 from lochan.model.records import Repository, StagedEntry
 from lochan.objects.body import Measured
 from lochan.objects.store import IF_ABSENT, Body
+from lochan.operations.conditions import Condition
 from lochan.operations.lake import Lake
 from lochan.operations.stage import stage
 from lochan.operations.view import find_record, read_stably
 
-# Given the record that a branch shows for a key, or None; says whether a put may replace it.
-Condition = Callable[[Record | None], bool]
+__all__ = ["Condition", "put_object", "stage_entry"]
+
+# A lost race means that somebody else's write went through, so that this bounds only a storm.
+ATTEMPTS = 100
 
 
 def put_object(  # noqa: PLR0913 - what a caller may say of an object
@@ -96,10 +101,13 @@ class _Conditional:
 
     def __call__(self, token: StagingToken) -> None:
         """Write under a token if what the branch shows meets the condition, or is ours already."""
-        row = self._lake.staging.find(token, self._staged.key)
-        self._require_condition()
-        predicate = row[1] if row else None
-        self._lake.staging.set_if(token, self._staged, predicate)
+        for _ in range(ATTEMPTS):
+            row = self._lake.staging.find(token, self._staged.key)
+            self._require_condition()
+            with suppress(PredicateFailed):  # what was written meanwhile may meet the condition
+                self._lake.staging.set_if(token, self._staged, row[1] if row else None)
+                return
+        raise Unavailable(f"object {self._staged.key!r} was written {ATTEMPTS} times meanwhile")
 
     def _require_condition(self) -> None:
         repository, branch = self._where
