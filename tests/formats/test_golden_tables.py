@@ -62,7 +62,7 @@ def test_the_dump_of_the_format_page_is_the_tiny_file() -> None:
     assert sorted(shown) == list(range(len(data)))
 
 
-def test_the_ids_page_computes_the_id_of_the_tiny_file() -> None:
+def test_rel_D1_the_ids_page_computes_the_id_of_the_tiny_file() -> None:
     page = (DOCS / "ids.md").read_text()
     keys = [sha256(row.key).digest() for row in tiny_range()]
     records = [join_value(row.identity, row.value) for row in tiny_range()]

@@ -63,7 +63,7 @@ def test_diff_of_unrelated_snapshots_reads_backwards_too(
 
 @examples(25)
 @given(trees, changes, intervals, cuts)
-def test_diff_opens_the_ranges_that_differ_and_no_others(
+def test_rel_D3_diff_opens_the_ranges_that_differ_and_no_others(
     base: Rows, some: Rows, within: Interval, rule: Cuts
 ) -> None:
     watched = Watched(memory_objects())

@@ -52,7 +52,7 @@ def check(snapshots: Snapshots, found: MetaRangeId, rows: Rows) -> None:
 
 @examples(25)
 @given(trees, cuts)
-def test_a_snapshot_is_cut_and_named_by_its_records_alone(rows: Rows, rule: Cuts) -> None:
+def test_rel_D4_a_snapshot_is_cut_and_named_by_its_records_alone(rows: Rows, rule: Cuts) -> None:
     with open_snapshots(cuts=rule) as snapshots:
         check(snapshots, build(snapshots, rows), rows)
 
@@ -70,7 +70,7 @@ def test_apply_equals_a_dictionary(base: Rows, some: Rows, stops: list[int], rul
 
 @examples(25)
 @given(st.lists(st.tuples(changes, places), max_size=5), cuts)
-def test_the_way_to_the_same_records_does_not_matter(
+def test_rel_D4_the_way_to_the_same_records_does_not_matter(
     steps: list[tuple[Rows, list[int]]], rule: Cuts
 ) -> None:
     with open_snapshots(cuts=rule) as snapshots:

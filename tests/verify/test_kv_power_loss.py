@@ -95,7 +95,7 @@ def check(image: Path, told: Told) -> list[str]:
         return [f"cannot be opened: {error}"]
 
 
-def test_power_loss_takes_nothing_that_was_acknowledged(
+def test_rel_K6_power_loss_takes_nothing_that_was_acknowledged(
     forgetful_fs: ForgetfulFs, tmp_path: Path
 ) -> None:
     loss = campaign(forgetful_fs, tmp_path, "FULL", RUNS, random.Random("power"))

@@ -40,7 +40,7 @@ __all__ = ["DropPartitionConformance", "SharedStoreConformance", "StoreConforman
 class WholeConformance(Given):
     """K6, bulk operations, and everything at once against a model."""
 
-    def test_what_was_acknowledged_is_there_after_reopening(
+    def test_rel_K6_what_was_acknowledged_is_there_after_reopening(
         self, store: Store, partition: bytes
     ) -> None:
         keys = fill(store, partition)

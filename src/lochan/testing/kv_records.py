@@ -25,7 +25,9 @@ class RecordConformance(Given):
         store.set(partition, b"key", b"second")
         assert store.get(partition, b"key").value == b"second"
 
-    def test_another_handle_sees_a_finished_write(self, store: Store, partition: bytes) -> None:
+    def test_rel_K1_another_handle_sees_a_finished_write(
+        self, store: Store, partition: bytes
+    ) -> None:
         other = self.reopen(store)
         store.set(partition, b"key", b"value")
         assert other.get(partition, b"key").value == b"value"
@@ -49,14 +51,18 @@ class RecordConformance(Given):
         assert store.get(partition, b"key").value == b""
         assert list(store.scan(partition)) == [(b"key", b"")]
 
-    def test_partition_and_key_do_not_run_together(self, store: Store, partition: bytes) -> None:
+    def test_rel_K4_partition_and_key_do_not_run_together(
+        self, store: Store, partition: bytes
+    ) -> None:
         places = [(b"", b"/b/c"), (b"/", b"b/c"), (b"/b", b"/c"), (b"/b/", b"c"), (b"\0", b"/b/c")]
         for number, (tail, key) in enumerate(places):
             store.set(partition + tail, key, b"%d" % number)
         for number, (tail, key) in enumerate(places):
             assert list(store.scan(partition + tail)) == [(key, b"%d" % number)]
 
-    def test_a_write_touches_no_other_partition(self, store: Store, partition: bytes) -> None:
+    def test_rel_K5_a_write_touches_no_other_partition(
+        self, store: Store, partition: bytes
+    ) -> None:
         store.set(partition + b"a", b"key", b"value")
         store.delete(partition + b"b", b"key")
         with pytest.raises(PredicateFailed):
@@ -149,7 +155,9 @@ class ConditionalConformance(Given):
         store.set_if(partition, b"key", b"value", store.get(partition, b"key").predicate)
         assert store.get(partition, b"key").value == b"value"
 
-    def test_of_racing_creators_exactly_one_wins(self, store: Store, partition: bytes) -> None:
+    def test_rel_K2_of_racing_creators_exactly_one_wins(
+        self, store: Store, partition: bytes
+    ) -> None:
         winners: list[tuple[bytes, bytes]] = []
 
         def create(number: int) -> None:
@@ -163,7 +171,9 @@ class ConditionalConformance(Given):
         in_threads(8, create)
         assert sorted(winners) == list(store.scan(partition))
 
-    def test_no_increment_of_many_threads_is_lost(self, store: Store, partition: bytes) -> None:
+    def test_rel_K2_no_increment_of_many_threads_is_lost(
+        self, store: Store, partition: bytes
+    ) -> None:
         in_threads(4, lambda _: increment(store, partition, b"counter", 25, ENVIRONMENT))
         assert store.get(partition, b"counter").value == b"100"
 

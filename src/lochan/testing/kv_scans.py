@@ -13,7 +13,7 @@ from lochan.testing.kv_given import Given, fill
 class ScanConformance(Given):
     """K3: scans."""
 
-    def test_a_scan_is_in_byte_order(self, store: Store, partition: bytes) -> None:
+    def test_rel_K3_a_scan_is_in_byte_order(self, store: Store, partition: bytes) -> None:
         ends = [
             b"",
             b"\0",
@@ -62,7 +62,7 @@ class ScanConformance(Given):
         assert seen == keys
         assert list(store.scan(partition)) == []
 
-    def test_a_scan_gives_what_stays_while_others_delete_and_add(
+    def test_rel_K3_a_scan_gives_what_stays_while_others_delete_and_add(
         self, store: Store, partition: bytes
     ) -> None:
         keys = fill(store, partition)
@@ -85,7 +85,7 @@ class ScanConformance(Given):
         set_many(store, partition, values)
         assert dict(store.scan(partition)) == values
 
-    def test_a_scan_raises_when_the_store_goes_away_midway(
+    def test_rel_K3_a_scan_raises_when_the_store_goes_away_midway(
         self, store: Store, partition: bytes
     ) -> None:
         fill(store, partition)

@@ -143,7 +143,7 @@ def test_a_seek_that_failed_leaves_the_cursor_where_it_was() -> None:
         assert [record.key for record in [*before, *cursor] if record] == sorted(ROWS)
 
 
-def test_an_overlap_of_ranges_is_told_every_time() -> None:
+def test_rel_D2_an_overlap_of_ranges_is_told_every_time() -> None:
     with open_snapshots() as snapshots:
         first, second, *rest = snapshots.files.metarange(build(snapshots, ROWS))
         overlapping = msgspec.structs.replace(second, min_key=first.max_key)

@@ -152,7 +152,7 @@ def test_damaged_truth_is_told_with_the_name_of_the_file(tmp_path: Path, spot: s
         assert content(snapshots, found) == ROWS
 
 
-def test_a_file_under_another_name_is_refused(tmp_path: Path) -> None:
+def test_rel_D1_a_file_under_another_name_is_refused(tmp_path: Path) -> None:
     objects = memory_objects()
     with open_tiers(objects, tmp_path) as snapshots:
         one, other = build(snapshots, ROWS), build(snapshots, numbered(60, b"2"))

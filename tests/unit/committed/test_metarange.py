@@ -73,7 +73,7 @@ def put_lie(snapshots: Snapshots, spoil: Spoil) -> MetaRangeId:
 
 
 @pytest.mark.parametrize("lie", LIES)
-def test_a_row_that_lies_is_told_with_the_name_of_the_metarange(lie: str) -> None:
+def test_rel_D2_a_row_that_lies_is_told_with_the_name_of_the_metarange(lie: str) -> None:
     for name, read in READS.items():
         with open_snapshots() as snapshots:
             found = put_lie(snapshots, LIES[lie])

@@ -16,7 +16,7 @@ RECORDS, RAGGEDNESS = 25_000, 30
 
 @pytest.mark.parametrize("share", [0.05, 0.20])
 @pytest.mark.parametrize("begin", Begin)
-def test_a_commit_reuses_what_the_seed_expects(share: float, begin: Begin) -> None:
+def test_rel_D3_a_commit_reuses_what_the_seed_expects(share: float, begin: Begin) -> None:
     objects, day = memory_objects(), Day(share, density=0.1, begin=begin)
     with open_snapshots(objects, Cuts(RAGGEDNESS), memory_bytes=8 << 20) as snapshots:
         base = snapshots.apply(EMPTY_TREE, [generated(0, RECORDS)]).id

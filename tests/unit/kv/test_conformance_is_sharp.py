@@ -106,15 +106,15 @@ class DropsByPrefix(MemoryStore):
 @pytest.mark.parametrize(
     ("broken", "noticed_by"),
     [
-        (JoinsPartitionAndKey, "test_partition_and_key_do_not_run_together"),
+        (JoinsPartitionAndKey, "test_rel_K4_partition_and_key_do_not_run_together"),
         (IgnoresThePredicate, "test_set_if_none_creates_once"),
-        (LooksThenWrites, "test_no_increment_of_many_threads_is_lost"),
-        (LooksThenWrites, "test_of_racing_creators_exactly_one_wins"),
+        (LooksThenWrites, "test_rel_K2_no_increment_of_many_threads_is_lost"),
+        (LooksThenWrites, "test_rel_K2_of_racing_creators_exactly_one_wins"),
         (TakesEmptyForAbsent, "test_set_if_exists_replaces_only"),
         (DeletesWhateverIsThere, "test_delete_if_removes_what_was_read"),
-        (ScansBackwards, "test_a_scan_is_in_byte_order"),
+        (ScansBackwards, "test_rel_K3_a_scan_is_in_byte_order"),
         (ScansByOffset, "test_deleting_what_a_scan_gives_does_not_disturb_it"),
-        (TakesFailureForTheEnd, "test_a_scan_raises_when_the_store_goes_away_midway"),
+        (TakesFailureForTheEnd, "test_rel_K3_a_scan_raises_when_the_store_goes_away_midway"),
         (StopsAfterAPage, "test_a_scan_begins_at_its_start"),
         (RemembersWhatItRead, "test_delete_if_removes_what_was_read"),
         (DropsByPrefix, "test_a_dropped_partition_is_empty_and_others_are_not"),
@@ -155,5 +155,5 @@ def test_the_state_machine_notices_a_broken_promise(broken: type[MemoryStore]) -
 
 
 def test_a_store_that_keeps_its_promises_passes_the_same_tests() -> None:
-    for name in ("test_set_if_none_creates_once", "test_a_scan_is_in_byte_order"):
+    for name in ("test_set_if_none_creates_once", "test_rel_K3_a_scan_is_in_byte_order"):
         getattr(Suite(), name)(MemoryStore(ENVIRONMENT), b"p")

@@ -198,7 +198,7 @@ def test_a_connection_lost_during_a_write_leaves_the_outcome_unknown(
     assert store.get(b"p", b"k").value == b"old"
 
 
-def test_a_write_whose_answer_was_lost_may_have_been_applied(
+def test_rel_K7_a_write_whose_answer_was_lost_may_have_been_applied(
     postgres_url: str, schema: str, session: psycopg.Connection
 ) -> None:
     port = session.info.port

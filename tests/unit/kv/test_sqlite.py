@@ -341,7 +341,7 @@ def test_closing_finishes_what_was_asked_before(path: Path, turn: Turn) -> None:
     again.close()
 
 
-def test_an_interrupted_caller_leaves_only_when_its_write_is_decided(
+def test_rel_K7_an_interrupted_caller_leaves_only_when_its_write_is_decided(
     store: SqliteStore, turn: Turn
 ) -> None:
     interrupted, main = threading.Event(), threading.main_thread().ident

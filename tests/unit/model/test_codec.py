@@ -176,7 +176,9 @@ def test_a_record_survives_the_way_there_and_back(kind: Kind, data: st.DataObjec
 
 @KIND
 @given(data=st.data())
-def test_equal_records_give_equal_bytes_and_others_do_not(kind: Kind, data: st.DataObject) -> None:
+def test_rel_K8_equal_records_give_equal_bytes_and_others_do_not(
+    kind: Kind, data: st.DataObject
+) -> None:
     left, right = data.draw(kind.records), data.draw(kind.records)
     copy = kind.decode(kind.encode(left))
 

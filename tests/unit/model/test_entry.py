@@ -38,7 +38,9 @@ def test_the_identity_of_a_plain_object_is_that_of_lakefs() -> None:
         {"unknown": b"\xf8\x07\x01"},
     ],
 )
-def test_where_and_when_an_object_was_written_is_no_part_of_it(change: dict[str, object]) -> None:
+def test_rel_G8_where_and_when_an_object_was_written_is_no_part_of_it(
+    change: dict[str, object],
+) -> None:
     assert identity(msgspec.structs.replace(HELLO, **change)) == identity(HELLO)
 
 

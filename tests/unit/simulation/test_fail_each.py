@@ -32,7 +32,7 @@ def test_the_repaired_toy_keeps_its_promises_whatever_call_fails(fault: Fault) -
     assert len(seen) > 20
 
 
-def test_h16_a_zombie_write_is_caught() -> None:
+def test_rel_H16_a_zombie_write_is_caught() -> None:
     def make(world: World) -> Scene:
         scene = Scene(world, Rules())
 

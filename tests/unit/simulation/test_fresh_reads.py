@@ -20,7 +20,7 @@ def readers(world: World, count: int) -> History:
     return history
 
 
-def test_rel_g17_shared_reads_are_fresh_in_every_order() -> None:
+def test_rel_G17_shared_reads_are_fresh_in_every_order() -> None:
     seen = explore(
         lambda world: readers(world, 2), lambda h: check_history(h.operations, {"k": "0"})
     )

@@ -60,7 +60,7 @@ def test_what_was_found_is_found_again_from_its_schedule() -> None:
     assert tuple(taken.process for taken in world.trace)[: len(seen.schedule)] == seen.schedule
 
 
-def test_n1_the_sequence_1_3_2_is_seen_and_accepted() -> None:
+def test_rel_N1_the_sequence_1_3_2_is_seen_and_accepted() -> None:
     observed: list[list[str | None]] = []
 
     def check(scene: Scene) -> None:
