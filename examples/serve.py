@@ -17,42 +17,48 @@ from rich.console import Console
 
 from lochan.errors import NotFound
 from lochan.kernel.records import Record
+from lochan.model.ids import ObjectKey
+from lochan.operations.list_objects import list_objects
+from lochan.operations.read_object import get_object
+from lochan.operations.reference import commit_of
+from lochan.refs.branches import list_branches
 
 
 class Pages(BaseHTTPRequestHandler):
     """A page for the branches, a page for each folder, the bytes for an object."""
 
-    shown: lake.Lake
+    shown: lake.Opened
 
     def do_GET(self) -> None:
-        """Answer /, /branch/, /branch/folder/ or /branch/object."""
-        branch, _, path = unquote(self.path.removeprefix("/")).partition("/")
+        """Answer /, /ref/, /ref/folder/ or /ref/object."""
+        ref, _, path = unquote(self.path.removeprefix("/")).partition("/")
         try:
-            if not branch:
-                names = [name.decode() + "/" for name, _ in self.shown.branches.scan()]
+            if not ref:
+                branches = list_branches(self.shown.lake.tables(self.shown.repository))
+                names = [f"{branch.branch_id}/" for branch in branches]
                 self._answer(200, "text/html; charset=utf-8", page("branches", names))
             elif not path or path.endswith("/"):
-                self._answer(200, "text/html; charset=utf-8", self._folder(branch, path))
+                self._answer(200, "text/html; charset=utf-8", self._folder(ref, path))
             else:
-                self._answer(200, *self._object(branch, path))
+                self._answer(200, *self._object(ref, path))
         except NotFound as error:
             self._answer(404, "text/plain; charset=utf-8", f"{error}\n".encode())
 
-    def _folder(self, branch: str, prefix: str) -> bytes:
-        commit = self.shown.head(branch)
-        items = self.shown.snapshots.list(commit.meta_range_id, prefix.encode(), delimiter=b"/")
-        names = [(item.key if isinstance(item, Record) else item.prefix).decode() for item in items]
+    def _folder(self, ref: str, prefix: str) -> bytes:
+        commit = commit_of(*self.shown, ref)
+        shown = list_objects(*self.shown, ref, prefix.encode(), delimiter=b"/")
+        names = [
+            (item.key if isinstance(item, Record) else item.prefix).decode() for item in shown.items
+        ]
         if not names:
-            raise NotFound(f"nothing lies under {prefix!r} on {branch}")
-        title = f"lochan://{lake.NAME}/{branch}/{prefix} at {commit.id[:12]}: {commit.message}"
+            raise NotFound(f"nothing lies under {prefix!r} on {ref}")
+        title = f"lochan://{lake.NAME}/{ref}/{prefix} at {commit.id[:12]}: {commit.message}"
         return page(title, [name.removeprefix(prefix) for name in names])
 
-    def _object(self, branch: str, path: str) -> tuple[str, bytes]:
-        found = self.shown.read(branch, path)
-        if found is None:
-            raise NotFound(f"{path!r} is not on {branch}")
-        entry, body = found
-        return entry.content_type, body
+    def _object(self, ref: str, path: str) -> tuple[str, bytes]:
+        entry, body = get_object(*self.shown, ref, ObjectKey(path.encode()))
+        with body:
+            return entry.content_type, body.read()
 
     def _answer(self, status: int, content_type: str, body: bytes) -> None:
         self.send_response(status)
@@ -76,7 +82,7 @@ def main() -> None:
     if not (lake.FOLDER / "kv.db").exists():
         demo.main()
     console = Console(soft_wrap=True, highlight=False)
-    with lake.open_lake() as shown:
+    with lake.open_demo() as shown:
         Pages.shown = shown
         server = ThreadingHTTPServer(("127.0.0.1", wanted.port), Pages)
         console.print("a read-only view of the demo lake; REST and S3 come with the server, later")
