@@ -9,6 +9,7 @@ them alone.
 """
 
 from contextlib import suppress
+from functools import partial
 
 import msgspec
 
@@ -26,6 +27,7 @@ from lochan.operations.request import Candidate, Said, Tip
 from lochan.refs.clock_index import ClockIndex
 from lochan.refs.kinship import Kinship
 from lochan.refs.notes import note_tokens
+from lochan.refs.outcomes import begun, surely
 from lochan.refs.reach import ReachIndex
 from lochan.staging.sealed import Tokens
 
@@ -68,7 +70,7 @@ class Chain:
         )
         self._reach = self._reach.assuming(made)
         if source is not None:
-            self._reach.write(made)
+            surely(partial(self._reach.write, made))
         self._head = made
         self._branch = msgspec.structs.replace(
             self._branch, lineage=self._next.lineage, ordinals=self._next.ordinals
@@ -87,7 +89,7 @@ class Chain:
         if not self._made and not gone and not before.compacted_base_meta_range_id:
             return True
         records = {COMMITS + made.id.encode(): encode_commit(made) for made in self._made}
-        set_many(self._lake.store, partition_of(self._repository), records)
+        surely(lambda: set_many(self._lake.store, partition_of(self._repository), records))
         moved = msgspec.structs.replace(
             self._branch,
             commit_id=self._head.id,
@@ -127,7 +129,8 @@ def swap(
     except PredicateFailed:
         return False
     except UnknownOutcome:
-        return _landed(lake, repository, stored.record, moved)
+        with begun(f"the move of branch {name!r}"):
+            return _landed(lake, repository, stored.record, moved)
     return True
 
 
