@@ -12,6 +12,8 @@
                                                                       reached on line X
                                    merged/<L>/<n, inverted>/<id>      the lines that it reached,
                                                                       and those before it
+                                   copies/<ms, 15 digits>/<id>        addresses that got a second
+                                                                      entry at that time
     <staging token>                key/<path>                         StagedEntry
     graveler_deleted               repo/<repository>/<unique id>      work for the cleaner
     cleanup-tokens                 <staging token>                    work for the cleaner
@@ -34,6 +36,7 @@ OPEN = b"open/"
 CLOCKS = b"clock/"
 REACH = b"reach/"
 MERGED = b"merged/"
+COPIES = b"copies/"
 STAGED = b"key/"
 
 LARGEST_PLACE = 10**20 - 1
@@ -75,6 +78,11 @@ def reach_key(lineage: LineageId, foreign: LineageId, number: int, merge: Commit
 def merged_key(lineage: LineageId, number: int, merge: CommitId | str) -> bytes:
     """Name the list of lines reached by a merge at a place of `lineage`; latest places first."""
     return MERGED + f"{lineage}/{inverted(number)}/{merge}".encode()
+
+
+def copies_key(milliseconds: int, unique_id: str) -> bytes:
+    """Name a row of the copy log; earlier ones sort first."""
+    return COPIES + f"{milliseconds:015d}/{unique_id}".encode()
 
 
 def inverted(number: int) -> str:

@@ -27,7 +27,7 @@ from lochan.operations.lake import Lake
 from lochan.operations.stage import stage
 from lochan.operations.view import find_record, read_stably
 
-__all__ = ["Condition", "put_object", "stage_entry"]
+__all__ = ["Condition", "put_object", "require_condition", "stage_entry"]
 
 # A lost race means that somebody else's write went through, so that this bounds only a storm.
 ATTEMPTS = 100
@@ -48,7 +48,7 @@ def put_object(  # noqa: PLR0913 - what a caller may say of an object
     """Store an object and stage its entry. Raises PredicateFailed where the condition fails."""
     lake.branches.seen(repository, branch)  # a branch that is not there takes no bytes
     if condition is not None:
-        _require(lake, repository, branch, key, condition)
+        require_condition(lake, repository, branch, key, condition)
     storage = lake.storage(repository.storage_namespace)
     address = storage.addresses.new(key.decode(errors="replace"))
     measured = Measured(body)
@@ -111,7 +111,7 @@ class _Conditional:
 
     def _require_condition(self) -> None:
         repository, branch = self._where
-        _require(
+        require_condition(
             self._lake, repository, branch, ObjectKey(self._staged.key), self._condition_or_ours
         )
 
@@ -120,9 +120,10 @@ class _Conditional:
         return shown == ours or self._condition(shown)
 
 
-def _require(
+def require_condition(
     lake: Lake, repository: Repository, branch: BranchName, key: ObjectKey, condition: Condition
 ) -> None:
+    """Refuse unless what a branch shows for a key meets a condition. Raises PredicateFailed."""
     shown = read_stably(
         lake, repository, branch, lambda record: find_record(lake, repository, record, key)
     )

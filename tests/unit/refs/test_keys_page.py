@@ -53,6 +53,7 @@ MADE = [
     keys.token_partition(StagingToken("<staging token>")),
     keys.clock_key(LINE, 0).replace(b"0" * 20, b"<place>"),
     keys.reach_key(LINE, OTHER, 0, MERGE).replace(b"9" * 20, b"<inverted place>"),
+    keys.copies_key(0, "<id>").replace(b"0" * 15, b"<time>"),
     keys.merged_key(LINE, 0, MERGE).replace(b"9" * 20, b"<inverted place>"),
 ]
 
