@@ -13,9 +13,11 @@ own, and one compare-and-swap publishes the chain of them. Other processes are m
 
 When CAS 2 is lost the branch tells why. Later seals: try again. An earlier commit took the older of
 our tokens: the validated tree is used again, on the new head. A later commit took them all: the
-data is committed, and an empty commit carries our message. The head was moved otherwise: build
-again. Sealed tokens that hold data while nobody in the batch commits belong to a commit that has
-not come to its end: it is finished first, as the chain's first link (H7).
+data is committed, and an empty commit carries our message. A reset: begin again. The head was moved
+otherwise: build again.
+
+Sealed tokens that hold data while nobody in the batch commits belong to a commit that has not come
+to its end: it is finished first, as the chain's first link (H7).
 """
 
 from collections.abc import Sequence
@@ -54,12 +56,13 @@ def move(lake: Lake, repository: Repository, name: BranchName, request: Request)
 
 def _move(lake: Lake, repository: Repository, name: BranchName, batch: Sequence[Request]) -> None:
     """Meet a batch: see the head of this file."""
-    if any(request.make is None for request in batch):
-        seal(lake, repository, name)
-    stored = lake.branches.fresh(repository, name)
-    mine = stored.record.sealed_tokens
+    stored = _begin(lake, repository, name, batch)
+    mine, resets = stored.record.sealed_tokens, stored.record.resets
     tree: StagedTree | None = None
     for _ in range(ATTEMPTS):
+        if stored.record.resets != resets:  # what was forgotten must not come back
+            stored = _begin(lake, repository, name, batch)
+            mine, resets, tree = stored.record.sealed_tokens, stored.record.resets, None
         found = trim(mine, stored.record.sealed_tokens)
         if tree is None or not tree.holds(
             stored.record, committed_tree(lake, repository, stored.record), found.overlap
@@ -76,6 +79,15 @@ def _move(lake: Lake, repository: Repository, name: BranchName, batch: Sequence[
             return
         stored = lake.branches.fresh(repository, name)
     raise Conflict(f"branch {name!r} was changed by others {ATTEMPTS} times; try again")
+
+
+def _begin(
+    lake: Lake, repository: Repository, name: BranchName, batch: Sequence[Request]
+) -> BranchRead:
+    """Seal what is staged if anybody wants to commit it; gives the branch after that."""
+    if any(request.make is None for request in batch):
+        seal(lake, repository, name)
+    return lake.branches.fresh(repository, name)
 
 
 def _meet(
