@@ -2,6 +2,7 @@
 """Addresses that we make: where data and metadata lie inside a namespace.
 
     data/<partition>/<id>[,<signature>]<suffix>      what users put
+    data/blocks/<2 digits>/<hash><suffix>            blocks of files that grow, by content
     _lakefs/<id>                                     ranges, metaranges (prefix configurable)
 
     partition = base32hex( 2^48 - 1 - milliseconds : 48 bits, random : 32 bits )    16 characters
@@ -16,6 +17,9 @@ goes by: the store's own time of a long upload may be that of its beginning, or 
 The signature, when there is one, lets a client that was handed the address prove it. The suffix is
 the logical name's, since Hadoop picks the codec by file name.
 
+A block's address is the hex SHA-256 of its bytes, in folders by its first two digits. It tells no
+time: collection goes by the store's, which every put of the same bytes renews.
+
 Addresses of lakeFS have xids (20 characters) in both places; their time is read too.
 """
 
@@ -28,6 +32,7 @@ from lochan.environment import Environment
 from lochan.errors import InvalidInput
 
 DATA = "data"
+BLOCKS = "data/blocks"
 METADATA = "_lakefs"
 PARTITION_SECONDS = 3600.0
 PARTITION_IDS = 50_000
@@ -150,6 +155,11 @@ def parse_data(address: str) -> DataAddress:
     if found is None:
         raise InvalidInput(f"{address!r} is no data address; it must come from AddressSource")
     return found
+
+
+def block_address(digest: bytes, logical_name: str = "") -> str:
+    """Say where a block with these bytes' SHA-256 lies; the logical name lends its suffix."""
+    return f"{BLOCKS}/{digest.hex()[:2]}/{digest.hex()}{suffix_of(logical_name)}"
 
 
 def metadata_address(file_id: str, prefix: str = METADATA) -> str:

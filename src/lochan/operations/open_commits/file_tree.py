@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Apply changes of files to a tree: one stream in key order, one new tree.
+
+A path cannot be a file and a directory. Each writer looks before it writes, but two may write at
+once, and merges bring together what nobody saw together. So the new tree is looked at before it
+becomes a commit's: only what was added can have made it wrong.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from lochan.committed import Snapshots
+from lochan.kernel.records import Record
+from lochan.model.changes import ChangeKind
+from lochan.model.codec import decode_entry, encode_entry
+from lochan.model.entry import Block, Entry, identity
+from lochan.model.ids import MetaRangeId
+from lochan.model.instant import Instant
+from lochan.model.records import Clock, Repository, StagedEntry
+from lochan.operations.lake import Lake
+from lochan.operations.open_commits.blocks import as_block
+from lochan.operations.open_commits.file_change import FileChange, applied
+from lochan.operations.open_commits.file_view import SEPARATOR, directories_of
+from lochan.operations.open_commits.put_file import file_and_directory
+from lochan.staging.fold import changes
+
+_LOOK_UPS: Final = 1_000  # files below the changes are looked up so many at a time
+
+# Says how a file changes, given what it is below the change.
+Decide = Callable[[Entry | None], FileChange]
+Changes = Iterable[tuple[bytes, Decide]]
+
+
+def always(change: FileChange) -> Decide:
+    """Decide on a change whatever is below."""
+    return lambda _: change
+
+
+@dataclass(frozen=True, slots=True)
+class FileTrees:
+    """Makes the trees of a repository's commits: files that begin in one have its clock."""
+
+    lake: Lake
+    repository: Repository
+    now: Instant
+
+    def changed(self, base: MetaRangeId, wanted: Changes, epoch: Clock) -> MetaRangeId:
+        """Apply changes, in key order, to a tree. Raises Conflict, code file-and-directory."""
+        snapshots = self._snapshots
+        rows = self._rows(base, iter(wanted), epoch)
+        tree = snapshots.apply(base, changes(rows)).id
+        _require_kinds(snapshots, base, tree)
+        return tree
+
+    @property
+    def _snapshots(self) -> Snapshots:
+        return self.lake.storage(self.repository.storage_namespace).snapshots
+
+    def _rows(
+        self, base: MetaRangeId, wanted: Iterator[tuple[bytes, Decide]], epoch: Clock
+    ) -> Iterator[StagedEntry]:
+        while batch := list(islice(wanted, _LOOK_UPS)):
+            found = self._snapshots.get_many(base, [key for key, _ in batch])
+            for (key, decide), below in zip(batch, found, strict=True):
+                yield self._row(key, decide, below, epoch)
+
+    def _row(self, key: bytes, decide: Decide, below: Record, epoch: Clock) -> StagedEntry:
+        old = decode_entry(below.value) if below.identity else None
+        new = applied(old, decide(old), epoch, self.now, self._as_block)
+        return (
+            StagedEntry(key) if new is None else StagedEntry(key, identity(new), encode_entry(new))
+        )
+
+    def _as_block(self, plain: Entry) -> Block:
+        return as_block(self.lake, self.repository, plain)
+
+
+def _require_kinds(snapshots: Snapshots, base: MetaRangeId, tree: MetaRangeId) -> None:
+    looked_at: set[bytes] = set()
+    below = snapshots.cursor(tree)
+    for differences in snapshots.diff(base, tree):
+        for change in differences:
+            if change.kind is not ChangeKind.ADDED:
+                continue
+            directories = set(directories_of(change.key))
+            for directory in directories - looked_at:
+                if snapshots.get(tree, directory) is not None:
+                    raise file_and_directory(directory)
+            looked_at = directories  # the next key is in most of them, too
+            below.seek(change.key + SEPARATOR)
+            following = below.next()
+            if following is not None and following.key.startswith(change.key + SEPARATOR):
+                raise file_and_directory(change.key)
