@@ -15,6 +15,7 @@ from lochan.committed.interval import EVERYTHING, Interval
 from lochan.committed.listing import Prefix, list_records
 from lochan.committed.merge import Merged, merge
 from lochan.committed.parallel import Crew
+from lochan.committed.replace import replace
 from lochan.committed.verify import verify
 from lochan.environment import Environment
 from lochan.kernel.records import Column, Record, Records
@@ -76,6 +77,13 @@ class Snapshots:
             self.files.metarange(source),
         )
         return merge(self.files, self.cuts, self._crew, sides, strategy)
+
+    def replace(
+        self, base: MetaRangeId, source: MetaRangeId, within: Sequence[Interval]
+    ) -> MetaRangeId:
+        """Give the base with the source's records, and no others, inside some intervals."""
+        sides = (self.files.metarange(base), self.files.metarange(source))
+        return replace(self.files, self.cuts, self._crew, sides, within)
 
     def verify(self, id: MetaRangeId) -> int:  # noqa: A002
         """Read a whole snapshot and check every promise about it; count the records."""
