@@ -3,9 +3,14 @@
 
 import gc
 import resource
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
+
+T = TypeVar("T")
+SMALL = "--small"  # on the command line: sizes that only show that a script runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +31,11 @@ class Row:
     ratio: float | None
     target: str
     met: bool | None  # None where the issue asks for a report only
+
+
+def chosen(full: T, *, small: T) -> T:
+    """Give the size to be measured, or the small one if the command line asks for it."""
+    return small if SMALL in sys.argv[1:] else full
 
 
 def best(work: Callable[[], object], times: int = 3) -> Timing:
