@@ -16,11 +16,13 @@ from typing import NamedTuple, cast
 from lochan.environment import Environment
 from lochan.errors import NotFound, RepositoryDeleting, RepositoryNotFound
 from lochan.kv.store import Store
-from lochan.kv.table import Stored
-from lochan.model.ids import BranchName
+from lochan.kv.table import Stored, Table
+from lochan.model.codec import decode_branch, encode_branch
+from lochan.model.ids import BranchName, RepositoryId, UniqueIdentifier
+from lochan.model.keys import BRANCHES, repository_partition
 from lochan.model.records import Branch, Repository, RepositoryState
 from lochan.refs.fresh import FreshReads
-from lochan.refs.tables import RepositoryTables, repositories
+from lochan.refs.tables import repositories
 
 SEEN_FOR_S = 1.0  # how old a record may be at the beginning of a story
 _MOST_SEEN = 10_000
@@ -28,7 +30,7 @@ _MOST_SEEN = 10_000
 
 @dataclass(frozen=True, slots=True)
 class BranchRead(Stored[Branch]):
-    """A branch as read, with its repository as it was read just before."""
+    """A branch as read, with its repository as it was read just after."""
 
     repository: Repository
 
@@ -36,8 +38,8 @@ class BranchRead(Stored[Branch]):
 class _Place(NamedTuple):
     """Where a branch record lies; the repository is the incarnation that the story holds."""
 
-    repository_id: str
-    unique_identifier: str
+    repository_id: RepositoryId
+    unique_identifier: UniqueIdentifier
     branch: BranchName
 
 
@@ -78,8 +80,10 @@ class BranchReads:
     def _read(self, key: Hashable) -> BranchRead:
         place = cast("_Place", key)  # the only kind of key that fresh() asks for
         began = self._environment.monotonic()
+        # The repository comes second: who closes it and then changes the branch may rely on it that
+        # a later compare-and-swap is lost, or its writer has seen the closed repository.
+        branch = self._branches(place).find(place.branch.encode())
         repository = self._repository(place.repository_id, place.unique_identifier)
-        branch = RepositoryTables.of(self._store, repository).branches.find(place.branch.encode())
         if branch is None:
             with self._lock:
                 self._seen.pop(place, None)
@@ -92,6 +96,10 @@ class BranchReads:
                 self._seen.clear()
             self._seen[place] = (began, read)
         return read
+
+    def _branches(self, place: _Place) -> Table[Branch]:
+        partition = repository_partition(place.repository_id, place.unique_identifier)
+        return Table(self._store, partition, BRANCHES, encode_branch, decode_branch)
 
     def _repository(self, repository_id: str, unique_identifier: str) -> Repository:
         found = repositories(self._store).find(repository_id.encode())
