@@ -50,6 +50,7 @@ class FileChange:
 
 
 DELETED = FileChange(delete=True, is_file=False)
+UNCHANGED = FileChange()  # of a file that is there; where none is, it makes an empty one
 
 
 def is_plain(entry: Entry) -> bool:
@@ -114,10 +115,8 @@ def _pieces(kept: Entry | None) -> tuple[Piece, ...]:
     return (kept,) if is_plain(kept) else kept.blocks
 
 
-def holds(below: Entry | None, wanted: Entry | None) -> bool:
+def holds(below: Entry, wanted: Entry) -> bool:
     """Say whether a file is a version already, or a later one of it."""
-    if below is None or wanted is None:
-        return below is wanted
     if identity(below) == identity(wanted):
         return True
     shared = shared_blocks(wanted, below)

@@ -18,7 +18,7 @@ from lochan.model.codec import decode_entry, encode_entry
 from lochan.model.entry import Block, Entry, identity
 from lochan.model.ids import MetaRangeId
 from lochan.model.instant import Instant
-from lochan.model.records import Clock, Repository, StagedEntry
+from lochan.model.records import Clock, Repository, StagedEntry, ValueRecord
 from lochan.operations.lake import Lake
 from lochan.operations.open_commits.blocks import as_block
 from lochan.operations.open_commits.file_change import FileChange, applied
@@ -48,21 +48,21 @@ class FileTrees:
 
     def changed(self, base: MetaRangeId, wanted: Changes, epoch: Clock) -> MetaRangeId:
         """Apply changes, in key order, to a tree. Raises Conflict, code file-and-directory."""
-        snapshots = self._snapshots
         rows = self._rows(base, iter(wanted), epoch)
-        tree = snapshots.apply(base, changes(rows)).id
-        _require_kinds(snapshots, base, tree)
+        tree = self.snapshots.apply(base, changes(rows)).id
+        _require_kinds(self.snapshots, base, tree)
         return tree
 
     @property
-    def _snapshots(self) -> Snapshots:
+    def snapshots(self) -> Snapshots:
+        """Where the trees are."""
         return self.lake.storage(self.repository.storage_namespace).snapshots
 
     def _rows(
         self, base: MetaRangeId, wanted: Iterator[tuple[bytes, Decide]], epoch: Clock
     ) -> Iterator[StagedEntry]:
         while batch := list(islice(wanted, _LOOK_UPS)):
-            found = self._snapshots.get_many(base, [key for key, _ in batch])
+            found = self.snapshots.get_many(base, [key for key, _ in batch])
             for (key, decide), below in zip(batch, found, strict=True):
                 yield self._row(key, decide, below, epoch)
 
@@ -75,6 +75,19 @@ class FileTrees:
 
     def _as_block(self, plain: Entry) -> Block:
         return as_block(self.lake, self.repository, plain)
+
+
+def versions_between(
+    snapshots: Snapshots, left: MetaRangeId, right: MetaRangeId
+) -> Iterator[tuple[bytes, Entry | None, Entry | None]]:
+    """Give the files that differ between two trees, as they are in both, in key order."""
+    for differences in snapshots.diff(left, right):
+        for change in differences:
+            yield change.key, _entry(change.left), _entry(change.right)
+
+
+def _entry(value: ValueRecord | None) -> Entry | None:
+    return None if value is None else decode_entry(value.data)
 
 
 def _require_kinds(snapshots: Snapshots, base: MetaRangeId, tree: MetaRangeId) -> None:

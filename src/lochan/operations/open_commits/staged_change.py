@@ -11,8 +11,6 @@ The metadata's keys are the ids of the puts that made the row, so that a put who
 finds out whether it is in (H15). Real epochs, and real metadata, come when the commit is finished.
 """
 
-from typing import Final
-
 import msgspec
 
 from lochan.model.codec import decode_entry, encode_entry
@@ -20,9 +18,7 @@ from lochan.model.entry import Block, Entry, entry_of_blocks, identity
 from lochan.model.ids import LineageId, OpenCommitId
 from lochan.model.instant import EPOCH
 from lochan.model.records import Clock, StagedEntry
-from lochan.operations.open_commits.file_change import DELETED, FileChange
-
-_NOTHING: Final = FileChange()
+from lochan.operations.open_commits.file_change import DELETED, UNCHANGED, FileChange
 
 
 def provisional_epoch(open_id: OpenCommitId) -> Clock:
@@ -33,7 +29,7 @@ def provisional_epoch(open_id: OpenCommitId) -> Clock:
 def change_of(row: StagedEntry | None) -> FileChange:
     """Read what a row says; no row changes nothing."""
     if row is None:
-        return _NOTHING
+        return UNCHANGED
     if row.is_tombstone:
         return DELETED
     staged = _entry(row)
