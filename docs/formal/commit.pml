@@ -131,20 +131,38 @@ proctype reader() {
 }
 #endif
 
-/* ------------------------------------------------------------------ operations/commit.py */
-inline commit_tokens() {
-    has_tree = 0;
+/* ------------------------------------------------------------------ operations/move.py */
+proctype mover(byte me; bit merging) {
+    byte h, l, s, mlo, mhi, base, gone, k, t, made[TREE], floor[KEYS];
+    bit has_tree;
+    d_step {                            /* committers are alike: let them begin in one order */
+        merging || begun_commits == me -> begun_commits = begun_commits + !merging;
+        me = 0; floor[0] = acked[0]; floor[1] = acked[1]
+    }
+    d_step { mlo = lo; mhi = st }       /* _begin: a merge takes what is sealed, and seals nothing */
+    if
+    :: merging || (row[mhi * KEYS] == 0 && row[mhi * KEYS + 1] == 0) -> skip
+    :: else -> d_step { st++; mlo = lo; mhi = st }              /* seal: CAS 1 */
+    fi;
+#ifdef CRASHES
+    if :: goto ended :: skip fi;
+#endif
 again:
     atomic { h = head; l = lo; s = st } /* branches.fresh */
     if                                  /* trim(mine, sealed_tokens) */
-    :: mlo < mhi && l >= mhi ->         /* Overlap.LATER: others committed all that was ours */
+    :: mlo < mhi && l >= mhi && !merging ->     /* Overlap.LATER: others committed all of ours */
         assert(tree[h * TREE] >= floor[0] && tree[h * TREE + 1] >= floor[1]);
         goto ended
+#ifdef H7                               /* a merge leaves tokens sealed that came after its own */
+    :: merging && l >= mhi -> atomic { mlo = l; mhi = l; has_tree = 0 }
+#else
+    :: merging && s != mhi -> atomic { mlo = l; mhi = s; has_tree = 0 } /* it takes them all */
+#endif
     :: else
     fi;
     if
-    :: has_tree && ((mlo < l && l < mhi) || h == base) -> skip  /* _still_holds */
-    :: else ->                          /* _build: fold the tokens, apply them to the head's tree */
+    :: has_tree && ((mlo < l && l < mhi) || h == base) -> skip  /* StagedTree.holds */
+    :: else ->                          /* build: fold the tokens, apply them to the head's tree */
         if :: mlo < l && l < mhi -> mlo = l :: else fi;
         atomic {
             base = h; l = 0; s = 0; k = 0; t = mhi;
@@ -187,7 +205,7 @@ again:
 #ifdef CRASHES
     if :: goto ended :: skip fi;
 #endif
-    atomic {                            /* swap: CAS 2 */
+    atomic {                            /* Chain.publish, swap: CAS 2 */
         if
         :: !(head == h && lo == l && st == s) -> goto again
         :: else
@@ -195,15 +213,16 @@ again:
         d_step {
             if :: mhi > l -> lo = mhi :: else fi;   /* trim().newer stays */
             if
-            :: made[0] == tree[h * TREE] && made[1] == tree[h * TREE + 1] &&
-               made[MERGED] == tree[h * TREE + MERGED] -> skip /* _clear: no commit, tokens go */
+            :: !merging && made[0] == tree[h * TREE] && made[1] == tree[h * TREE + 1] &&
+               made[MERGED] == tree[h * TREE + MERGED] -> skip  /* no commit, but the tokens go */
             :: else ->
-                commits++;
+                commits++;              /* a merge and what it finished before are one step here */
 #ifdef H6                               /* the parent is the head that the tree was built on */
                 assert(base == commits - 1);
 #else
                 assert(h == commits - 1);       /* G15: no published commit leaves history */
 #endif
+                if :: merging -> made[MERGED] = 1; merge_acked = 1 :: else fi;
                 i = 0;
                 do
                 :: i < TREE -> tree[commits * TREE + i] = made[i]; i++
@@ -212,7 +231,10 @@ again:
                 head = commits
             fi;
             nothing_is_lost();
-            assert(tree[head * TREE] >= floor[0] && tree[head * TREE + 1] >= floor[1]) /* G6 */
+            if                          /* G6 */
+            :: merging
+            :: else -> assert(tree[head * TREE] >= floor[0] && tree[head * TREE + 1] >= floor[1])
+            fi
         }
     }
 #ifdef H10_LATE                         /* notes after the swap: a crash between the two */
@@ -226,80 +248,10 @@ again:
 #endif
 ended:
     atomic {                            /* what is no longer used tells no states apart */
-        h = 0; l = 0; s = 0; mlo = 0; mhi = 0; base = 0; gone = 0; has_tree = 0;
+        h = 0; l = 0; s = 0; mlo = 0; mhi = 0; base = 0; gone = 0; has_tree = 0; merging = 0;
         made[0] = 0; made[1] = 0; made[MERGED] = 0; floor[0] = 0; floor[1] = 0
     }
 }
-
-proctype committer(byte me) {
-    byte h, l, s, mlo, mhi, base, gone, k, t, made[TREE], floor[KEYS];
-    bit has_tree;
-    /* Committers are alike, so that it is enough to let them begin in one order. */
-    d_step {
-        begun_commits == me -> begun_commits++;
-        me = 0; floor[0] = acked[0]; floor[1] = acked[1]
-    }
-    d_step { mlo = lo; mhi = st }       /* operations/seal.py */
-    if
-    :: row[mhi * KEYS] == 0 && row[mhi * KEYS + 1] == 0 -> skip /* nothing staged, nothing sealed */
-    :: else -> d_step { st++; mlo = lo; mhi = st }              /* CAS 1 */
-    fi;
-#ifdef CRASHES
-    if :: goto ended :: skip fi;
-#endif
-    commit_tokens()
-}
-
-#ifdef MERGE
-/* ------------------------------------------------------------------ operations/advance.py */
-proctype merger() {
-    byte h, l, s, mlo, mhi, base, gone, k, t, made[TREE], floor[KEYS];
-    bit has_tree;
-restart:
-    atomic { h = head; l = lo; s = st }
-#ifndef H7                              /* H7: the head moves, whatever is sealed, and it stays */
-    d_step {                            /* _change_something: do the sealed tokens hold data? */
-        k = 0; t = 0;
-        do
-        :: t < KEYS ->
-            shown(h, l, s - (s > l), t, found);
-            if :: s > l && found != tree[h * TREE + t] -> k = 1 :: else fi;
-            t++
-        :: else -> break
-        od;
-        t = 0
-    }
-    if
-    :: k -> d_step { k = 0; mlo = l; mhi = s } commit_tokens(); /* _finish_commit: help it first */
-            goto restart
-    :: else
-    fi;
-#endif
-    atomic {
-        if
-        :: !(head == h && lo == l && st == s) -> goto restart
-        :: else
-        fi;
-        d_step {
-            commits++;
-            i = 0;
-            do
-            :: i < KEYS -> tree[commits * TREE + i] = tree[h * TREE + i]; i++
-            :: else -> break
-            od;
-            tree[commits * TREE + MERGED] = 1;
-            merge_acked = 1;
-            head = commits;
-#ifndef H7
-            i = l;
-            do :: i < s -> noted[i] = 1; i++ :: else -> break od;
-            lo = s;
-#endif
-            nothing_is_lost()
-        }
-    }
-}
-#endif
 
 /* ------------------------------------------------------------------ refs/cleaner.py */
 #ifdef H10_BLIND                        /* a note is believed without a look at the branch record */
@@ -343,13 +295,13 @@ proctype quiescence() {
 init {
     atomic {
         run writer();
+#ifdef MERGE
+        run mover(0, 1);
+#endif
         byte n = 0;
-        do :: n < COMMITTERS -> run committer(n); n++ :: else -> break od;
+        do :: n < COMMITTERS -> run mover(n, 0); n++ :: else -> break od;
 #ifdef READER
         run reader();
-#endif
-#ifdef MERGE
-        run merger();
 #endif
         run cleaner();
 #ifdef CRASHES

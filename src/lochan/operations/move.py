@@ -17,7 +17,9 @@ data is committed, and an empty commit carries our message. A reset: begin again
 otherwise: build again.
 
 Sealed tokens that hold data while nobody in the batch commits belong to a commit that has not come
-to its end: it is finished first, as the chain's first link (H7).
+to its end: it is finished first, as the chain's first link (H7). A chain with a merge takes every
+sealed token, those too that came after it began: a commit that kept one of its tokens would believe
+that only commits had moved the head, and use a tree again that knows nothing of the merge.
 """
 
 from collections.abc import Sequence
@@ -64,6 +66,9 @@ def _move(lake: Lake, repository: Repository, name: BranchName, batch: Sequence[
             stored = _begin(lake, repository, name, batch)
             mine, resets, tree = stored.record.sealed_tokens, stored.record.resets, None
         found = trim(mine, stored.record.sealed_tokens)
+        if found.newer and any(request.make is not None for request in batch):
+            mine, tree = stored.record.sealed_tokens, None  # nothing may stay sealed here (H7)
+            found = trim(mine, mine)
         if tree is None or not tree.holds(
             stored.record, committed_tree(lake, repository, stored.record), found.overlap
         ):
