@@ -26,6 +26,7 @@ from lochan.operations.lake import Lake
 from lochan.operations.put_object import require_condition, stage_entry
 from lochan.operations.read_entry import locate, read_entry
 from lochan.operations.read_object import stat_object
+from lochan.operations.stage import seen_writable
 from lochan.refs.copy_log import log_copies
 
 # A source that changes between two looks, each a few milliseconds apart, again and again.
@@ -57,7 +58,7 @@ def copy_object(  # noqa: PLR0913 - what a caller may say of a copy
     Raises: NotFound for the source; PredicateFailed, code source-changed or object-changed, when
     source or destination is not as expected; Conflict when the source kept changing.
     """
-    lake.branches.seen(repository, branch)  # a branch that is not there takes no bytes
+    seen_writable(lake, repository, branch)  # a branch that takes no writes takes no bytes
     found = _source(lake, repository, source)
     if condition is not None:
         require_condition(lake, repository, branch, key, condition)

@@ -27,6 +27,7 @@ from lochan.operations.conditions import Condition
 from lochan.operations.lake import Lake
 from lochan.operations.put_object import stage_entry
 from lochan.operations.read_entry import locate
+from lochan.operations.stage import seen_writable
 
 LINK_EXPIRY_S = 24 * 3600.0  # lakeFS's, whose clients count on it
 CLOCK_SKEW_S = 300.0  # how far clocks of one lake's machines may differ
@@ -54,8 +55,8 @@ class Uploaded:
 def new_address(
     lake: Lake, repository: Repository, branch: BranchName, key: ObjectKey
 ) -> NewAddress:
-    """Give a fresh address for an object of a branch. Raises NotFound for the branch."""
-    lake.branches.seen(repository, branch)
+    """Give a fresh address for an object of a branch. Raises NotFound, Refused for the branch."""
+    seen_writable(lake, repository, branch)
     storage = lake.storage(repository.storage_namespace)
     address = storage.addresses.new(key.decode(errors="replace"))
     return NewAddress(address, Namespace.parse(repository.storage_namespace).physical(address))
@@ -77,7 +78,7 @@ def link_object(
     and link-size for another size; NotFound when there is no object; Refused for an address
     outside of the namespace; PredicateFailed where the condition fails.
     """
-    lake.branches.seen(repository, branch)
+    seen_writable(lake, repository, branch)
     address, kind = _checked(lake, repository, uploaded.address, allow_foreign=allow_foreign)
     _require_object(lake, repository, address, uploaded.size)
     entry = Entry(

@@ -24,7 +24,7 @@ from lochan.objects.body import Measured
 from lochan.objects.store import IF_ABSENT, Body
 from lochan.operations.conditions import Condition
 from lochan.operations.lake import Lake
-from lochan.operations.stage import stage
+from lochan.operations.stage import seen_writable, stage
 from lochan.operations.view import find_record, read_stably
 
 __all__ = ["Condition", "put_object", "require_condition", "stage_entry"]
@@ -46,7 +46,7 @@ def put_object(  # noqa: PLR0913 - what a caller may say of an object
     condition: Condition | None = None,
 ) -> Entry:
     """Store an object and stage its entry. Raises PredicateFailed where the condition fails."""
-    lake.branches.seen(repository, branch)  # a branch that is not there takes no bytes
+    seen_writable(lake, repository, branch)  # a branch that takes no writes takes no bytes
     if condition is not None:
         require_condition(lake, repository, branch, key, condition)
     storage = lake.storage(repository.storage_namespace)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from lochan.errors import Conflict, InvalidInput
 from lochan.model.entry import Block, Entry
+from lochan.model.ids import StorageNamespace
 from lochan.model.instant import NANOSECONDS
 from lochan.model.records import Repository
 from lochan.objects.foreign import is_full, split_foreign
@@ -57,8 +58,13 @@ def locate(lake: Lake, repository: Repository, address: str) -> tuple[ObjectStor
     if inside is not None:
         return lake.storage(repository.storage_namespace).objects, inside
     namespace, name = split_foreign(address)
+    return store_of(lake, namespace, address), name
+
+
+def store_of(lake: Lake, namespace: StorageNamespace, address: str) -> ObjectStore:
+    """Open the store that keeps an address in full. Raises InvalidInput where no driver does."""
     try:
-        return lake.storage(namespace).objects, name
+        return lake.storage(namespace).objects
     except InvalidInput as error:
         message = f"no driver opens {namespace}, where object {address!r} lies: {error}"
         raise InvalidInput(message, code="unknown-driver") from error

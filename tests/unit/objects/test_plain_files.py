@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from lochan.environment import RealEnvironment
 from lochan.errors import InvalidInput, NotFound, Refused
 from lochan.objects.drivers.plain import PlainFiles
 from lochan.objects.foreign import is_full, split_foreign, split_prefix
@@ -27,7 +26,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def opened(folder: Path) -> PlainFiles:
-    return PlainFiles.open(f"file://{folder}", RealEnvironment())
+    return PlainFiles([folder], folder)
 
 
 def test_files_are_listed_in_the_order_of_their_names_by_pages_of_any_size(folder: Path) -> None:

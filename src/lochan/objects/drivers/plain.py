@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plain files of this machine, read as they are: `file:///` and the path is the name.
 
-Here lie objects that were imported and not put: nothing is ever written. Only files below folders
-that were allowed can be read or listed, after all symbolic links on the way have been followed;
-whoever may import could else read any file that this process may. Listings leave out symbolic links
-and what is no regular file. Names that are not UTF-8 are refused, not left out.
+Here lie objects that were imported and not put: nothing is ever written. No url opens it: whoever
+joins a lake's parts says which folders it may read. Only files below these can be read or listed,
+after all symbolic links on the way have been followed; whoever may import could else read any file
+that this process may. Listings leave out symbolic links and what is no regular file. Names that are
+not UTF-8 are refused, not left out.
 """
 
 import os
@@ -14,11 +15,9 @@ from io import FileIO
 from pathlib import Path
 from typing import NoReturn
 
-from lochan.environment import Environment
 from lochan.errors import InvalidInput, NotFound, Refused
 from lochan.objects.drivers.local.disk import info_of
 from lochan.objects.drivers.local.failures import told
-from lochan.objects.namespace import refuse_options, split_location
 from lochan.objects.paging import Paging
 from lochan.objects.store import (
     ALWAYS,
@@ -46,14 +45,6 @@ class PlainFiles:
         """Read files below these folders."""
         self._root = root
         self._allowed = [os.path.realpath(folder) for folder in allowed]
-
-    @classmethod
-    def open(cls, location: str, environment: Environment) -> "PlainFiles":  # noqa: ARG003 - a driver's signature
-        """Open `file:///folder`: addresses count from the folder, and nothing outside is read."""
-        namespace, options = split_location(location)
-        refuse_options(namespace, options, frozenset())
-        folder = Path("/") / namespace.path
-        return cls([folder], folder)
 
     def get(self, address: str, extent: Extent = WHOLE) -> Reading:
         """Read the file that has the name now."""

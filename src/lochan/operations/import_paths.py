@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Import whole folders of other stores, and single objects: list them, then import what is listed.
+
+    common_prefix   s3://bucket/raw/ -> lake/raw/     what lies in a folder, with what lies below;
+                                                      it replaces what is under the destination
+    object          s3://bucket/a.csv -> lake/a.csv   one object, over the one key
+
+A folder ends with a slash, which is added where it is missing, at the source and at the destination
+alike: raw does not stand for raw2/ as well. The whole store and the whole branch are written as
+nothing behind the bucket and an empty destination.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from lochan.errors import InvalidInput, NotFound
+from lochan.model.ids import BranchName, StorageNamespace
+from lochan.model.instant import from_seconds
+from lochan.model.records import Commit, Repository
+from lochan.objects.foreign import FILES, split_foreign, split_prefix
+from lochan.objects.store import ObjectInfo
+from lochan.objects.walk import walk
+from lochan.operations.import_objects import ImportRequest, ListedObject, import_objects
+from lochan.operations.lake import Lake
+from lochan.operations.read_entry import store_of
+
+
+class PathKind(StrEnum):
+    """What a path to import stands for; the words are those of the REST API."""
+
+    COMMON_PREFIX = "common_prefix"
+    OBJECT = "object"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportPath:
+    """Where objects come from, in full, and where they go."""
+
+    path: str
+    destination: bytes
+    type: PathKind = PathKind.COMMON_PREFIX
+
+
+def import_paths(
+    lake: Lake,
+    repository: Repository,
+    branch: BranchName,
+    paths: Sequence[ImportPath],
+    request: ImportRequest,
+    progress: Callable[[int], None] | None = None,
+) -> Commit:
+    """Import what lies under some paths, in one commit.
+
+    Raises: InvalidInput for a source inside or around the repository's own namespace; NotFound for
+    one that holds nothing, since a mistyped source would else empty its destination; what
+    `import_objects` raises.
+    """
+    for path in paths:
+        _require_apart(repository, path)
+    folders = [_folder(path.destination) for path in paths if path.type is PathKind.COMMON_PREFIX]
+    wanted = replace(request, replaced=(*request.replaced, *folders))
+    listed = (found for path in paths for found in list_foreign(lake, path))
+    told = () if progress is None else (progress,)
+    return import_objects(lake, repository, branch, listed, wanted, *told)
+
+
+def list_foreign(lake: Lake, path: ImportPath) -> Iterator[ListedObject]:
+    """List a path as objects to import. Raises NotFound when there are none, and what walk does."""
+    if path.type is PathKind.OBJECT:
+        namespace, name = split_foreign(path.path)
+        info = store_of(lake, namespace, path.path).head(name)
+        yield _listed(path.destination, path.path, info)
+        return
+    namespace, prefix = split_prefix(path.path)
+    prefix = f"{prefix}/" if prefix and not prefix.endswith("/") else prefix
+    destination, nothing = _folder(path.destination), True
+    for found in walk(store_of(lake, namespace, path.path), prefix):
+        nothing = False
+        key = destination + found.address[len(prefix) :].encode()
+        yield _listed(key, _in_full(namespace, found.address), found.info)
+    if nothing:
+        raise NotFound(
+            f"nothing lies under {path.path!r}; see where it is", code="nothing-to-import"
+        )
+
+
+def _listed(key: bytes, address: str, info: ObjectInfo) -> ListedObject:
+    return ListedObject(key, address, info.size, info.etag, from_seconds(info.modified))
+
+
+def _in_full(namespace: StorageNamespace, name: str) -> str:
+    return f"{namespace}{name}" if namespace == FILES else f"{namespace}/{name}"
+
+
+def _folder(destination: bytes) -> bytes:
+    return destination + b"/" if destination and not destination.endswith(b"/") else destination
+
+
+def _require_apart(repository: Repository, path: ImportPath) -> None:
+    """Refuse to import the lake into itself: its objects are collected by its own rules."""
+    store, folder = split_prefix(repository.storage_namespace)
+    mine = (store, f"{folder}/" if folder else "")
+    theirs, name = split_prefix(path.path)
+    if path.type is PathKind.COMMON_PREFIX and name:
+        name = name.removesuffix("/") + "/"
+    is_around = path.type is PathKind.COMMON_PREFIX and mine[1].startswith(name)
+    if theirs == mine[0] and (name.startswith(mine[1]) or is_around):
+        message = f"{path.path!r} and the repository's namespace overlap; import from elsewhere"
+        raise InvalidInput(message, code="import-source-overlaps")
