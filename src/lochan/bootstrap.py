@@ -5,8 +5,11 @@ A lake is a key-value store. Its repositories name their own storage namespaces,
 when a story first asks for them, and stay open.
 """
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from urllib.parse import quote
 
 from lochan.committed import Cuts, Files, Snapshots
 from lochan.committed.disk import DiskTier
@@ -14,22 +17,29 @@ from lochan.environment import Environment
 from lochan.kv.open import open_store
 from lochan.model.ids import StorageNamespace
 from lochan.objects.address import AddressSource
+from lochan.objects.foreign import FILES
 from lochan.objects.open import open_objects
 from lochan.operations.lake import Lake, Storage
 
 
 @contextmanager
 def open_lake(
-    kv: str, environment: Environment, *, disk: DiskTier | None = None, cuts: Cuts | None = None
+    kv: str,
+    environment: Environment,
+    *,
+    disk: DiskTier | None = None,
+    cuts: Cuts | None = None,
+    readable: Sequence[Path] = (),
 ) -> Iterator[Lake]:
     """Open the lake in a key-value store, named by its url; close all that it opened at the end.
 
     `disk` keeps copies of far files. `cuts` must be those that the lake was written with.
+    `readable` are folders whose plain files may be imported, and read where they lie.
     Raises: InvalidInput for a url that no driver takes, Unavailable.
     """
     with ExitStack() as opened:
         store = opened.enter_context(closing(open_store(kv, environment)))
-        namespaces = _Namespaces(environment, opened, disk, cuts)
+        namespaces = _Namespaces(environment, opened, disk, cuts, readable)
         yield Lake.of(store, environment, namespaces.storage)
 
 
@@ -37,8 +47,15 @@ class _Namespaces:
     """The storage namespaces in use, each opened once."""
 
     def __init__(
-        self, environment: Environment, opened: ExitStack, disk: DiskTier | None, cuts: Cuts | None
+        self,
+        environment: Environment,
+        opened: ExitStack,
+        disk: DiskTier | None,
+        cuts: Cuts | None,
+        readable: Sequence[Path],
     ) -> None:
+        folders = os.pathsep.join(map(str, readable))
+        self._locations = {FILES: f"{FILES}?allow={quote(folders)}"}
         self._environment = environment
         self._opened = opened
         self._disk = disk
@@ -57,7 +74,8 @@ class _Namespaces:
             return self._storages[namespace]
 
     def _open(self, namespace: StorageNamespace) -> Storage:
-        objects = self._opened.enter_context(closing(open_objects(namespace, self._environment)))
+        location = self._locations.get(namespace, namespace)
+        objects = self._opened.enter_context(closing(open_objects(location, self._environment)))
         files = Files(objects, self._environment, disk=self._disk)
         snapshots = Snapshots(files, self._environment, cuts=self._cuts)
         return Storage(

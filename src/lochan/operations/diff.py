@@ -106,6 +106,8 @@ def _gather(walk: Walk[Change], page: PageRequest) -> DiffPage:
     for item in list_records(walk, page.prefix, after=page.after, delimiter=page.delimiter):
         if len(found) == page.amount:
             return DiffPage(tuple(found), has_more=True)
-        is_prefix = isinstance(item, Prefix)
-        found.append(Change(ChangeKind.PREFIX_CHANGED, item.prefix) if is_prefix else item)
+        if isinstance(item, Prefix):
+            found.append(Change(ChangeKind.PREFIX_CHANGED, item.prefix))
+        else:
+            found.append(item)
     return DiffPage(tuple(found), has_more=False)

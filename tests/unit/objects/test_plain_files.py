@@ -2,12 +2,15 @@
 """Plain files as objects: read and listed, never written, and only where it was allowed."""
 
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
+from lochan.environment import RealEnvironment
 from lochan.errors import InvalidInput, NotFound, Refused
 from lochan.objects.drivers.plain import PlainFiles
 from lochan.objects.foreign import is_full, split_foreign, split_prefix
+from lochan.objects.open import open_objects
 from lochan.objects.store import Span
 from lochan.objects.walk import walk, walk_prefixes
 
@@ -27,6 +30,17 @@ def folder(tmp_path: Path) -> Path:
 
 def opened(folder: Path) -> PlainFiles:
     return PlainFiles([folder], folder)
+
+
+def test_a_url_says_which_folders_may_be_read(folder: Path) -> None:
+    allowed = f"file:///?allow=/nowhere:{quote(str(folder))}"
+    store = open_objects(allowed, RealEnvironment())
+    assert store.get(str(folder / "z")[1:]).read() == b"z"
+    with pytest.raises(Refused):
+        open_objects("file:///", RealEnvironment()).get(str(folder / "z")[1:])
+    for wrong in ("file:///srv", "file:///?deny=/"):
+        with pytest.raises(InvalidInput):
+            open_objects(wrong, RealEnvironment())
 
 
 def test_files_are_listed_in_the_order_of_their_names_by_pages_of_any_size(folder: Path) -> None:

@@ -59,6 +59,11 @@ def nothing(stage: Stage) -> None:
     """Leave a lake as it is."""
 
 
+def committed_one(stage: Stage) -> None:
+    put(stage, b"a", b"1")
+    record(stage)
+
+
 def committed_and_cleaned(stage: Stage) -> None:
     record(stage)
     for _ in range(3):
@@ -79,7 +84,7 @@ def test_rel_H5_of_two_puts_over_one_version_one_wins() -> None:
     won: list[bool] = []
     tag = if_match("c4ca4238a0b923820dcc509a6f75849b")  # MD5 of "1"
     for stage, harried in every_place(
-        lambda stage: (put(stage, b"a", b"1"), record(stage)),
+        committed_one,
         lambda stage: won.append(put_if(stage, b"3", tag)),
     ):
         ours = put_if(harried, b"2", tag)

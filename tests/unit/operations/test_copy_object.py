@@ -77,8 +77,8 @@ def test_rel_H19_a_copy_from_another_ref_has_an_object_of_its_own(stage: Stage, 
 
 
 def test_metadata_and_type_are_kept_or_replaced(stage: Stage) -> None:
-    described = {"metadata": {"owner": "ada"}, "content_type": "text/csv"}
-    assert copy(stage, "dev", **described).metadata == {"owner": "ada"}
+    made = copy(stage, "dev", metadata={"owner": "ada"}, content_type="text/csv")
+    assert made.metadata == {"owner": "ada"}
     again = copy_object(stage.lake, stage.repository, MAIN, A, Source(MAIN, B))
     assert (again.metadata, again.content_type) == ({"owner": "ada"}, "text/csv")
     assert (

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from lochan.errors import Conflict, InvalidInput, NotFound
 from lochan.model.entry import AddressType, Block, Entry, entry_of_blocks
-from lochan.model.ids import BranchName, ObjectKey, TagName
+from lochan.model.ids import BranchName, LineageId, ObjectKey, TagName
 from lochan.model.instant import Instant
-from lochan.model.records import Clock, LineageId, Tag
+from lochan.model.records import Clock, Tag
 from lochan.objects.drivers.memory import MemoryObjects
 from lochan.objects.drivers.plain import PlainFiles
-from lochan.objects.store import Extent, From, Last, Span, Whole, resolve
+from lochan.objects.store import Extent, From, Last, ObjectStore, Span, Whole, resolve
 from lochan.operations.branches import create_branch
 from lochan.operations.put_object import stage_entry
 from lochan.operations.read_object import get_object, read_entry, stat_object
@@ -139,7 +139,7 @@ def test_an_imported_object_is_read_where_it_lies(tmp_path: Path) -> None:
     bucket = MemoryObjects(WORLD)
     bucket.put("raw//a?b.csv", b"from afar")
     (tmp_path / "a.csv").write_bytes(b"from a file")
-    stores = {"s3://bucket": bucket, "file:///": PlainFiles([tmp_path])}
+    stores: dict[str, ObjectStore] = {"s3://bucket": bucket, "file:///": PlainFiles([tmp_path])}
     stage = with_stores(open_stage(), stores)
     addresses = {b"a": "s3://bucket/raw//a?b.csv", b"b": f"file://{tmp_path}/a.csv"}
     for key, address in {**addresses, b"c": f"local://{tmp_path}/a.csv"}.items():

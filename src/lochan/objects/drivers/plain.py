@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plain files of this machine, read as they are: `file:///` and the path is the name.
 
-Here lie objects that were imported and not put: nothing is ever written. No url opens it: whoever
-joins a lake's parts says which folders it may read. Only files below these can be read or listed,
-after all symbolic links on the way have been followed; whoever may import could else read any file
-that this process may. Listings leave out symbolic links and what is no regular file. Names that are
-not UTF-8 are refused, not left out.
+Here lie objects that were imported and not put: nothing is ever written. Only files below folders
+that were allowed can be read or listed, after all symbolic links on the way have been followed;
+whoever may import could else read any file that this process may. Listings leave out symbolic links
+and what is no regular file. Names that are not UTF-8 are refused, not left out.
+
+    file:///?allow=/srv/raw:/srv/more    files of these folders, by their paths
+    file:///                             nothing is allowed
 """
 
 import os
@@ -15,9 +17,11 @@ from io import FileIO
 from pathlib import Path
 from typing import NoReturn
 
+from lochan.environment import Environment
 from lochan.errors import InvalidInput, NotFound, Refused
 from lochan.objects.drivers.local.disk import info_of
 from lochan.objects.drivers.local.failures import told
+from lochan.objects.namespace import refuse_options, split_location
 from lochan.objects.paging import Paging
 from lochan.objects.store import (
     ALWAYS,
@@ -42,9 +46,20 @@ class PlainFiles:
     """An `ObjectStore` that only reads; addresses are paths from `root`, without its slash."""
 
     def __init__(self, allowed: Sequence[Path], root: Path = Path("/")) -> None:
-        """Read files below these folders."""
+        """Read files below these folders; addresses count from the root."""
         self._root = root
         self._allowed = [os.path.realpath(folder) for folder in allowed]
+
+    @classmethod
+    def open(cls, location: str, environment: Environment) -> "PlainFiles":  # noqa: ARG003 - a driver's arguments
+        """Open `file:///?allow=/folder`; addresses are paths without the first slash."""
+        namespace, options = split_location(location)
+        refuse_options(namespace, options, frozenset({"allow"}))
+        if namespace.path:
+            message = f"{namespace} is read through file:///?allow=/{namespace.path}"
+            raise InvalidInput(message, code="invalid-address")
+        folders = filter(None, options.get("allow", "").split(os.pathsep))
+        return cls([Path(folder) for folder in folders])
 
     def get(self, address: str, extent: Extent = WHOLE) -> Reading:
         """Read the file that has the name now."""
