@@ -1,23 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scenes of two servers on one branch: one forgets what the other commits or writes.
 
-Before they begin, key a is committed and one key is staged: x, or a again, unchanged. Each server
-has a lake of its own over one simulated store, and at every KV call the other may run.
+Before they begin, key a is committed and one key is staged: x, or a again, unchanged. Branch dev
+has another x committed. Each server has a lake of its own over one simulated store, and at every KV
+call the other may run.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 from lochan.committed import Files, Snapshots
 from lochan.environment import Environment, RealEnvironment
 from lochan.errors import InvalidInput, LochanError, Refused
+from lochan.kernel.records import Record
 from lochan.kv.drivers.memory import MemoryStore
 from lochan.kv.store import Store
 from lochan.model.entry import Entry
-from lochan.model.ids import ObjectKey, StorageNamespace
+from lochan.model.ids import BranchName, ObjectKey, StorageNamespace
 from lochan.model.instant import from_seconds
 from lochan.model.records import Commit
 from lochan.objects.address import AddressSource
 from lochan.objects.drivers.memory import MemoryObjects
+from lochan.operations.branches import create_branch
 from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.lake import Lake, Storage
 from lochan.operations.put_object import stage_entry
@@ -32,6 +36,7 @@ OBJECTS = MemoryObjects.open(NAMESPACE, REAL)
 SNAPSHOTS = Snapshots(Files(OBJECTS, REAL), REAL, threads=1)
 STORAGE = Storage(OBJECTS, AddressSource(REAL), SNAPSHOTS)
 
+DEV = BranchName("dev")
 A, X, Y = ObjectKey(b"a"), ObjectKey(b"x"), ObjectKey(b"y")
 Story = Callable[["ResetScene", Lake], object]
 
@@ -48,20 +53,24 @@ class ResetScene:
         self.first = self.commit(lake)
         commits = lake.tables(self.repository).commits
         self.root = commits.get(self.first.parents[0].encode()).record
+        create_branch(lake, self.repository, DEV, self.first.id)
+        self.put(lake, X, DEV)
+        self.theirs = self.commit(lake, DEV)
         self.put(lake, staged)
         self.answers: dict[str, object] = {}
         store = world.store(self._inner)
         for name, story in stories.items():
-            world.spawn(self._server(name, story, self._lake(store, world.environment)), name)
+            own = self._lake(store, world.environment)
+            world.spawn(partial(self.serve, name, story, own), name)
 
-    def put(self, lake: Lake, key: ObjectKey) -> None:
-        """Stage a write of a key."""
-        entry = Entry(address="it", last_modified=from_seconds(1), size=1, e_tag="it")
-        stage_entry(lake, self.repository, MAIN, key, entry)
+    def put(self, lake: Lake, key: ObjectKey, branch: BranchName = MAIN) -> None:
+        """Stage a write of a key; each branch has its own content."""
+        entry = Entry(address=branch, last_modified=from_seconds(1), size=1, e_tag=branch)
+        stage_entry(lake, self.repository, branch, key, entry)
 
-    def commit(self, lake: Lake) -> Commit:
+    def commit(self, lake: Lake, branch: BranchName = MAIN) -> Commit:
         """Commit what is staged."""
-        return commit(lake, self.repository, MAIN, CommitRequest("", "a commit"))
+        return commit(lake, self.repository, branch, CommitRequest("", "a commit"))
 
     @property
     def lake(self) -> Lake:
@@ -74,28 +83,33 @@ class ResetScene:
         branch = self.lake.branches.fresh(self.repository, MAIN).record
         return self.lake.tables(self.repository).commits.get(branch.commit_id.encode()).record
 
+    def held(self, tip: Commit, key: ObjectKey) -> Record | None:
+        """Give what a commit holds for a key."""
+        return SNAPSHOTS.get(tip.meta_range_id, key)
+
     def holds(self, tip: Commit, key: ObjectKey) -> bool:
         """Say whether a commit holds a key."""
-        return SNAPSHOTS.get(tip.meta_range_id, key) is not None
+        return self.held(tip, key) is not None
+
+    def shown(self, key: ObjectKey) -> Record | None:
+        """Give what the branch shows for a key."""
+        lake = self.lake
+        return read_stably(
+            lake, self.repository, MAIN, lambda one: find_record(lake, self.repository, one, key)
+        )
 
     def shows(self, key: ObjectKey) -> bool:
         """Say whether the branch shows a key."""
-        lake = self.lake
-        found = read_stably(
-            lake, self.repository, MAIN, lambda one: find_record(lake, self.repository, one, key)
-        )
-        return found is not None
+        return self.shown(key) is not None
 
-    def _server(self, name: str, story: Story, lake: Lake) -> Callable[[], None]:
-        def work() -> None:
-            try:
-                self.answers[name] = story(self, lake)
-            except (InvalidInput, Refused) as error:
-                self.answers[name] = error.code
-            except LochanError as error:
-                self.answers[name] = type(error)
-
-        return work
+    def serve(self, name: str, story: Story, lake: Lake) -> None:
+        """Run a story and keep its answer, or why it was refused."""
+        try:
+            self.answers[name] = story(self, lake)
+        except (InvalidInput, Refused) as error:
+            self.answers[name] = error.code
+        except LochanError as error:
+            self.answers[name] = type(error)
 
     def _lake(self, store: Store, environment: Environment) -> Lake:
         return Lake.of(store, environment, lambda _: STORAGE)

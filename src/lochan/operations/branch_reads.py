@@ -11,21 +11,26 @@ by the repository's unique identifier, never by its name (H14).
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple, cast
 
 from lochan.environment import Environment
 from lochan.errors import NotFound, RepositoryDeleting, RepositoryNotFound
+from lochan.kv.read import find
 from lochan.kv.store import Store
 from lochan.kv.table import Stored, Table
-from lochan.model.codec import decode_branch, encode_branch
+from lochan.model.codec import decode_branch, decode_repository, encode_branch
 from lochan.model.ids import BranchName, RepositoryId, UniqueIdentifier
-from lochan.model.keys import BRANCHES, repository_partition
+from lochan.model.keys import BRANCHES, GRAVELER, REPOSITORIES, repository_partition
 from lochan.model.records import Branch, Repository, RepositoryState
 from lochan.refs.fresh import FreshReads
-from lochan.refs.tables import repositories
 
 SEEN_FOR_S = 1.0  # how old a record may be at the beginning of a story
 _MOST_SEEN = 10_000
+
+# A record is read again and again and seldom changes; equal bytes are an equal record.
+_decode_branch = lru_cache(_MOST_SEEN)(decode_branch)
+_decode_repository = lru_cache(_MOST_SEEN)(decode_repository)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +104,16 @@ class BranchReads:
 
     def _branches(self, place: _Place) -> Table[Branch]:
         partition = repository_partition(place.repository_id, place.unique_identifier)
-        return Table(self._store, partition, BRANCHES, encode_branch, decode_branch)
+        return Table(self._store, partition, BRANCHES, encode_branch, _decode_branch)
 
     def _repository(self, repository_id: str, unique_identifier: str) -> Repository:
-        found = repositories(self._store).find(repository_id.encode())
-        if found is None or found.record.unique_identifier != unique_identifier:
+        found = find(self._store, GRAVELER, REPOSITORIES + repository_id.encode())
+        record = _decode_repository(found.value) if found else None
+        if record is None or record.unique_identifier != unique_identifier:
             raise RepositoryNotFound(f"repository {repository_id!r} is gone")
-        if found.record.repository_state is not RepositoryState.ACTIVE:
+        if record.repository_state is not RepositoryState.ACTIVE:
             raise RepositoryDeleting(f"repository {repository_id!r} is being deleted")
-        return found.record
+        return record
 
 
 def _place(repository: Repository, name: BranchName) -> _Place:

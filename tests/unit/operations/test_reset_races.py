@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Resets beside commits and writes: one comes first, in every order of calls that can matter."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import count
 
 import pytest
 
+from lochan.faults import Fault
+from lochan.kv.faulty import Call, Faulty
+from lochan.operations.commit import CommitRequest, commit
+from lochan.operations.compact import compact
 from lochan.operations.hard_reset import hard_reset
 from lochan.operations.lake import Lake
+from lochan.operations.merge import MergeRequest, merge
 from lochan.operations.reset import reset, reset_object, reset_prefix
 from lochan.testing.simulation import World, explore
 from support.lakes import MAIN
-from support.reset_scenes import A, ResetScene, X, Y
+from support.reset_scenes import REAL, A, ResetScene, X, Y
 
 Story = Callable[[ResetScene, Lake], object]
 STORIES: dict[str, Story] = {
@@ -43,6 +49,61 @@ def test_rel_H7_a_commit_under_way_never_brings_back_what_was_reset(kind: str) -
     print(f"{kind}: {seen}")
     assert seen.wrong is None, seen
     assert len(seen.outcomes) == 2
+
+
+Disturb = Callable[[ResetScene], object]
+DISTURBERS: dict[str, Disturb] = {
+    "commit": lambda scene: commit(
+        scene.lake, scene.repository, MAIN, CommitRequest("", allow_empty=True)
+    ),
+    "compact": lambda scene: compact(scene.lake, scene.repository, MAIN),
+    "merge": lambda scene: merge(
+        scene.lake, scene.repository, MAIN, scene.theirs, MergeRequest("", allow_dirty=True)
+    ),
+    "reset": lambda scene: reset(scene.lake, scene.repository, MAIN),
+}
+
+
+def disturbed(disturb: Disturb, story: Story) -> Iterator[ResetScene]:
+    """Run a story again and again; before its n-th read of the branch, another server acts."""
+    for number in count(1):
+        scene = ResetScene(World())
+        reads = count(1)
+
+        def plan(call: Call, scene: ResetScene = scene, reads: Iterator[int] = reads) -> Fault:
+            at = call.operation == "get" and call.key == b"branches/main"
+            if at and next(reads) == number:  # noqa: B023 - the plan ends with the turn
+                disturb(scene)
+            return Fault.OK
+
+        lake = Lake.of(Faulty(scene.lake.store, plan, REAL), REAL, scene.lake.storage)
+        scene.serve("server", story, lake)
+        if next(reads) <= number:
+            return
+        yield scene
+
+
+@pytest.mark.parametrize("disturber", DISTURBERS)
+@pytest.mark.parametrize("kind", ["prefix", "object"])
+def test_rel_H4_a_reset_is_right_whatever_happens_before_it_reads_the_branch(
+    kind: str, disturber: str
+) -> None:
+    scenes = list(disturbed(DISTURBERS[disturber], STORIES[kind]))
+    assert len(scenes) >= 3
+    for scene in scenes:
+        assert scene.answers["server"] is None
+        assert scene.shown(X) == scene.held(scene.head, X)
+
+
+def test_rel_H15_a_commit_whose_changes_were_reset_never_says_that_others_made_it() -> None:
+    def replace_all(scene: ResetScene) -> None:
+        reset(scene.lake, scene.repository, MAIN)
+        write(scene, scene.lake)
+        scene.commit(scene.lake)
+
+    answers = [scene.answers["server"] for scene in disturbed(replace_all, ResetScene.commit)]
+    assert len(answers) >= 3
+    assert set(answers) == {"no-changes"}
 
 
 def test_rel_G1_a_write_beside_a_reset_of_other_keys_stays() -> None:
