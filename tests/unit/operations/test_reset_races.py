@@ -8,12 +8,15 @@ import pytest
 
 from lochan.faults import Fault
 from lochan.kv.faulty import Call, Faulty
+from lochan.model.keys import GRAVELER
+from lochan.model.records import Commit
 from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.compact import compact
 from lochan.operations.hard_reset import hard_reset
 from lochan.operations.lake import Lake
 from lochan.operations.merge import MergeRequest, merge
 from lochan.operations.reset import reset, reset_object, reset_prefix
+from lochan.refs.cleaner import Cleaner
 from lochan.testing.simulation import World, explore
 from support.lakes import MAIN
 from support.reset_scenes import REAL, A, ResetScene, X, Y
@@ -51,12 +54,19 @@ def test_rel_H7_a_commit_under_way_never_brings_back_what_was_reset(kind: str) -
     assert len(seen.outcomes) == 2
 
 
+def compacted(scene: ResetScene) -> None:
+    """Compact what is staged, and remove it where it was."""
+    compact(scene.lake, scene.repository, MAIN)
+    for _ in range(2):
+        Cleaner(scene.lake.store, REAL, grace_s=0).run()
+
+
 Disturb = Callable[[ResetScene], object]
 DISTURBERS: dict[str, Disturb] = {
     "commit": lambda scene: commit(
         scene.lake, scene.repository, MAIN, CommitRequest("", allow_empty=True)
     ),
-    "compact": lambda scene: compact(scene.lake, scene.repository, MAIN),
+    "compact": compacted,
     "merge": lambda scene: merge(
         scene.lake, scene.repository, MAIN, scene.theirs, MergeRequest("", allow_dirty=True)
     ),
@@ -65,27 +75,29 @@ DISTURBERS: dict[str, Disturb] = {
 
 
 def disturbed(disturb: Disturb, story: Story) -> Iterator[ResetScene]:
-    """Run a story again and again; before its n-th read of the branch, another server acts."""
+    """Run a story again and again; before its n-th call to the store, another server acts.
+
+    A branch is read before its repository, so what happens between the two comes after the read.
+    """
     for number in count(1):
         scene = ResetScene(World())
-        reads = count(1)
+        calls = count(1)
 
-        def plan(call: Call, scene: ResetScene = scene, reads: Iterator[int] = reads) -> Fault:
-            at = call.operation == "get" and call.key == b"branches/main"
-            if at and next(reads) == number:  # noqa: B023 - the plan ends with the turn
+        def plan(call: Call, scene: ResetScene = scene, calls: Iterator[int] = calls) -> Fault:
+            if call.partition != GRAVELER and next(calls) == number:  # noqa: B023 - ends before
                 disturb(scene)
             return Fault.OK
 
         lake = Lake.of(Faulty(scene.lake.store, plan, REAL), REAL, scene.lake.storage)
         scene.serve("server", story, lake)
-        if next(reads) <= number:
+        if next(calls) <= number:
             return
         yield scene
 
 
 @pytest.mark.parametrize("disturber", DISTURBERS)
 @pytest.mark.parametrize("kind", ["prefix", "object"])
-def test_rel_H4_a_reset_is_right_whatever_happens_before_it_reads_the_branch(
+def test_rel_H4_a_reset_is_right_whatever_happens_before_its_last_look(
     kind: str, disturber: str
 ) -> None:
     scenes = list(disturbed(DISTURBERS[disturber], STORIES[kind]))
@@ -101,9 +113,12 @@ def test_rel_H15_a_commit_whose_changes_were_reset_never_says_that_others_made_i
         write(scene, scene.lake)
         scene.commit(scene.lake)
 
-    answers = [scene.answers["server"] for scene in disturbed(replace_all, ResetScene.commit)]
-    assert len(answers) >= 3
-    assert set(answers) == {"no-changes"}
+    scenes = list(disturbed(replace_all, ResetScene.commit))
+    refused = [scene for scene in scenes if scene.answers["server"] == "no-changes"]
+    assert len(refused) >= 3
+    for scene in scenes:
+        made = scene.answers["server"]
+        assert made == "no-changes" or (isinstance(made, Commit) and scene.holds(made, X))
 
 
 def test_rel_G1_a_write_beside_a_reset_of_other_keys_stays() -> None:
