@@ -41,6 +41,7 @@ class Files:
     ) -> None:
         """Read and write files under `prefix`; mapped files count towards memory_bytes."""
         self._objects = objects
+        self._environment = environment
         self._disk = None if isinstance(objects, SupportsLocalPath) else disk
         self._checked: set[str] = set()  # copies in the disk tier that this process has checked
         self._prefix = prefix
@@ -48,6 +49,10 @@ class Files:
         self._tables = MemoryTier[StoredTable](memory_bytes - share, _mapped_size, environment)
         self._metaranges = MemoryTier[MetaRange](share, _metarange_size, environment)
         self.opened = 0  # files read from below the memory tier, for tests and measurements
+
+    def unkept(self) -> "Files":
+        """Give the same files as the object store has them, past all copies: for checking them."""
+        return Files(self._objects, self._environment, memory_bytes=0, prefix=self._prefix)
 
     def put(self, file: TableFile) -> None:
         """Store a finished file durably, and keep a copy near where the store is far.

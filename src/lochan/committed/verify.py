@@ -12,6 +12,7 @@ from lochan.committed.files import Files
 from lochan.committed.metarange import MetaRange
 from lochan.committed.range import Range
 from lochan.errors import Corruption
+from lochan.kernel.records import Records
 from lochan.model.ids import RangeId
 from lochan.sstable import StoredTable
 from lochan.sstable.properties import CUT
@@ -21,13 +22,18 @@ def verify(files: Files, cuts: Cuts, metarange: MetaRange) -> int:
     """Count the records of a snapshot. Raises Corruption for the first promise that is broken."""
     if metarange.id:
         files.range_once(RangeId(metarange.id)).verify()
-    total = 0
-    for number, found in enumerate(metarange):
-        table = files.range_once(found.id)
-        total += _verify_range(table, found, metarange)
-        if CUT in table.properties:
-            _verify_cut(table, found, cuts, is_last=number == len(metarange) - 1)
-    return total
+    numbers = range(len(metarange))
+    return sum(len(verify_range(files, cuts, metarange, number)) for number in numbers)
+
+
+def verify_range(files: Files, cuts: Cuts, metarange: MetaRange, number: int) -> Records:
+    """Check one range of a snapshot, and give its records. Raises Corruption."""
+    found = metarange[number]
+    table = files.range_once(found.id)
+    records = _verify_range(table, found, metarange)
+    if CUT in table.properties:
+        _verify_cut(table, found, cuts, is_last=number == len(metarange) - 1)
+    return records
 
 
 def _verify_cut(table: StoredTable, found: Range, cuts: Cuts, *, is_last: bool) -> None:
@@ -40,7 +46,7 @@ def _verify_cut(table: StoredTable, found: Range, cuts: Cuts, *, is_last: bool) 
         )
 
 
-def _verify_range(table: StoredTable, said: Range, metarange: MetaRange) -> int:
+def _verify_range(table: StoredTable, said: Range, metarange: MetaRange) -> Records:
     count = table.verify()
     records = table.records()
     size = records.raw_size if CUT in table.properties else said.raw_size
@@ -52,4 +58,4 @@ def _verify_range(table: StoredTable, said: Range, metarange: MetaRange) -> int:
             f" {said.max_key!r}",
             file=metarange.id,
         )
-    return count
+    return records

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from lochan.environment import Environment
 from lochan.errors import NotFound
-from lochan.kv.drivers.memory import MemoryStore
+from lochan.kv.open import open_store
 from lochan.kv.set_many import set_many
 from lochan.kv.store import Pair
 from lochan.model.ids import CommitId
@@ -43,7 +43,7 @@ def _reach_rows(
     repository: Repository,
     environment: Environment,
 ) -> Iterator[Pair]:
-    store = MemoryStore(environment)
+    store = open_store("memory://", environment)
     tables = RepositoryTables.of(store, repository)
     partition = partition_of(repository)
     clocks = _KnownClocks(store, partition, tables.commits, tables.branches, history, places)
