@@ -26,7 +26,7 @@ from lochan.operations.copy_object import addresses_of
 from lochan.operations.delete_objects import delete_objects
 from lochan.operations.lake import Lake
 from lochan.operations.list_objects import ListingPage, list_objects
-from lochan.operations.stage import stage
+from lochan.operations.stage import seen_writable, stage_rows
 from lochan.refs.copy_log import log_copies
 from lochan.refs.outcomes import begun
 
@@ -46,10 +46,11 @@ def rename_prefix(
     """Move every key under `source` to `destination`; count them.
 
     With `overwrite`, what lies under the destination stays there unless a key is moved over it.
-    Raises: AlreadyExists; InvalidInput when one prefix begins with the other, or a new key would be
-    too long; UnknownOutcome when some keys may have been moved.
+    Raises: AlreadyExists; Refused; InvalidInput when one prefix begins with the other, or a new key
+    would be too long; UnknownOutcome when some keys may have been moved.
     """
     _require_apart(source, destination)
+    seen_writable(lake, repository, branch)
     if not overwrite and list_objects(lake, repository, branch, destination, amount=1).items:
         raise AlreadyExists(
             f"there are objects under {destination!r} on {branch!r}; choose another prefix, or"
@@ -81,7 +82,7 @@ def _move(
     moved = [
         StagedEntry(destination + row.key[len(source) :], row.identity, row.value) for row in rows
     ]
-    stage(lake, repository, branch, lambda token: lake.staging.set_many(token, moved))
+    stage_rows(lake, repository, branch, moved)
     delete_objects(lake, repository, branch, (ObjectKey(row.key) for row in rows))
 
 

@@ -4,17 +4,24 @@
 from collections.abc import Callable
 from itertools import count
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lochan.errors import AlreadyExists, InvalidInput
+from lochan.errors import AlreadyExists, InvalidInput, Refused
 from lochan.faults import Fault
 from lochan.kv.faulty import Call, Faulty
+from lochan.model.ids import ObjectKey
+from lochan.model.records import BlockedAction, BranchProtectionRule
 from lochan.operations import rename_prefix as renaming
+from lochan.operations.copy_object import Source, copy_object
+from lochan.operations.delete_objects import delete_prefix
 from lochan.operations.lake import Lake
+from lochan.operations.link_object import new_address
 from lochan.operations.rename_prefix import rename_prefix
 from lochan.refs.copy_log import logged_copies
+from lochan.refs.tables import repositories
 from support.branch_content import (
     FAULTS,
     WORLD,
@@ -170,3 +177,23 @@ def test_rel_H19_every_address_is_logged_before_it_has_a_second_entry() -> None:
     assert all(
         any(name.encode() in row.value for name in logged) for row in records(stage, prefix=b"b/")
     )
+
+
+def test_a_protected_branch_is_refused_before_anything_is_written() -> None:
+    stage = open_stage()
+    prepare(stage)
+    rule = BranchProtectionRule(pattern="ma*", blocked_actions=(BlockedAction.STAGING_WRITE,))
+    guarded = msgspec.structs.replace(stage.repository, branch_protection=(rule,))
+    repositories(stage.lake.store).set(stage.repository.repository_id.encode(), guarded)
+    shown, objects = content(stage), stage.storage.objects.list("data/").entries
+    where = (Lake.of(stage.lake.store, WORLD, stage.lake.storage), guarded, MAIN)
+    for write in (
+        lambda: rename_prefix(*where, b"a/", b"b/"),
+        lambda: copy_object(*where, ObjectKey(b"c"), Source("main~", ObjectKey(b"a/1"))),
+        lambda: new_address(*where, ObjectKey(b"c")),
+        lambda: delete_prefix(*where, b"a/"),
+    ):
+        with pytest.raises(Refused, match="protected branch 'main'"):
+            write()
+    assert (content(stage), stage.storage.objects.list("data/").entries) == (shown, objects)
+    assert list(logged_copies(stage.lake.store, stage.repository)) == []
