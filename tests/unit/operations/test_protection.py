@@ -232,6 +232,28 @@ def test_rel_H14_who_begins_after_a_rule_was_stored_is_refused_in_every_order() 
     assert len(seen.outcomes) >= 3
 
 
+def test_of_two_who_expect_the_same_rules_one_changes_them() -> None:
+    def ruler(name: str) -> Callable[[ResetScene, Lake], object]:
+        def story(scene: ResetScene, lake: Lake) -> str:
+            rules = [rule(name)]
+            return set_branch_protection(lake, scene.repository, rules, expected="").checksum
+
+        return story
+
+    def make(world: World) -> ResetScene:
+        return ResetScene(world, one=ruler("a"), two=ruler("b"))
+
+    def check(scene: ResetScene) -> str:
+        (kept,) = get_branch_protection(scene.lake, scene.repository).rules
+        lost = scene.answers["two" if kept.pattern == "a" else "one"]
+        assert lost is PredicateFailed
+        return kept.pattern
+
+    seen = explore(make, check)
+    assert seen.wrong is None, seen
+    assert set(seen.outcomes) == {"a", "b"}
+
+
 def test_a_rule_follows_the_repository_and_not_its_name() -> None:
     stage = open_stage()
     delete_repository(stage.lake.store, stage.lake.environment, stage.repository.repository_id)

@@ -17,7 +17,8 @@ from lochan.operations.lake import Lake
 from lochan.operations.merge import MergeRequest, merge
 from lochan.operations.reset import reset, reset_object, reset_prefix
 from lochan.refs.cleaner import Cleaner
-from lochan.testing.simulation import World, explore
+from lochan.testing.simulation import Explored, World, explore, fail_each
+from lochan.testing.simulation.explorer import Check, Make, PlanMaker
 from support.lakes import MAIN
 from support.reset_scenes import REAL, A, ResetScene, X, Y
 
@@ -52,6 +53,36 @@ def test_rel_H7_a_commit_under_way_never_brings_back_what_was_reset(kind: str) -
     print(f"{kind}: {seen}")
     assert seen.wrong is None, seen
     assert len(seen.outcomes) == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "fault"),
+    [
+        ("all", Fault.LOST_REQUEST),
+        ("all", Fault.LOST_RESPONSE),
+        ("object", Fault.LOST_RESPONSE),
+    ],
+)
+def test_rel_H15_a_reset_that_says_it_is_done_is_done_whatever_answer_was_lost(
+    kind: str, fault: Fault
+) -> None:
+    def make(world: World) -> ResetScene:
+        return ResetScene(world, committer=ResetScene.commit, resetter=STORIES[kind])
+
+    def check(scene: ResetScene) -> object:
+        if scene.answers["resetter"] is None:
+            assert scene.shows(X) == scene.holds(scene.head, X)
+            assert scene.answers["committer"] in (scene.head, "no-changes")
+        return scene.answers["resetter"]
+
+    seen = list(fail_each(make, check, "resetter", fault, every_order))
+    print(f"{kind}, {fault}: {len(seen)} calls, {sum(each.executions for each in seen)} runs")
+    assert [each.wrong for each in seen if each.wrong] == []
+    assert len(seen) >= 4
+
+
+def every_order(make: Make[ResetScene], check: Check[ResetScene], plan: PlanMaker) -> Explored:
+    return explore(make, check, plan=plan)
 
 
 def compacted(scene: ResetScene) -> None:
