@@ -3,6 +3,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from itertools import count
 
 from lochan.committed import Files, Snapshots
@@ -24,6 +25,7 @@ from lochan.operations.lake import Lake, Storage
 from lochan.operations.list_objects import list_objects
 from lochan.operations.put_object import put_object
 from lochan.operations.read_entry import read_entry
+from lochan.refs.cleaner import Cleaner
 from support.lakes import MAIN, Stage, open_stage
 
 WORLD = RealEnvironment()
@@ -123,3 +125,37 @@ def _failing(stage: Stage, kind: str, number: int, fault: Fault) -> tuple[Stage,
 def _again(stage: Stage, store: Store) -> Stage:
     lake = Lake.of(store, stage.lake.environment, stage.lake.storage)
     return Stage(lake, stage.repository, stage.storage)
+
+
+def committed_and_cleaned(stage: Stage) -> None:
+    """Commit what is staged, and remove the tokens that held it."""
+    record(stage)
+    for _ in range(3):
+        Cleaner(stage.lake.store, WORLD, grace_s=0).run()
+
+
+def interrupted(
+    stage: Stage, number: int, other: Callable[[], object]
+) -> tuple[Stage, faulty_kv.Faulty]:
+    """Give another process whose n-th call to the store comes right after what `other` does."""
+
+    def plan(call: faulty_kv.Call) -> Fault:
+        if call.number == number:
+            other()
+        return Fault.OK
+
+    store = faulty_kv.Faulty(stage.lake.store, plan, WORLD)
+    return Stage(Lake.of(store, WORLD, stage.lake.storage), stage.repository, stage.storage), store
+
+
+def every_place(
+    prepare: Callable[[Stage], object], other: Callable[[Stage], object]
+) -> Iterator[tuple[Stage, Stage]]:
+    """Give (calm, interrupted) lakes, one pair for each call of what is done with the second."""
+    for number in count(1):
+        stage = open_stage()
+        prepare(stage)
+        harried, store = interrupted(stage, number, partial(other, stage))
+        yield stage, harried
+        if store.calls < number:
+            return

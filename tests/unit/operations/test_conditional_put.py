@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Conditional writes against others that come in between any two of their store calls (H5)."""
 
-from collections.abc import Callable, Iterator
-from functools import partial
-from itertools import count
-
 import pytest
 
 from lochan.errors import PredicateFailed
-from lochan.faults import Fault
-from lochan.kv.faulty import Call, Faulty
 from lochan.model.codec import decode_entry
 from lochan.model.ids import ObjectKey
 from lochan.operations.conditions import Condition, if_absent, if_match, if_present
-from lochan.operations.lake import Lake
 from lochan.operations.put_object import put_object
-from lochan.refs.cleaner import Cleaner
-from support.branch_content import WORLD, content, delete, put, record, records
+from support.branch_content import (
+    committed_and_cleaned,
+    content,
+    delete,
+    every_place,
+    put,
+    record,
+    records,
+)
 from support.lakes import MAIN, Stage, open_stage
 
 KEY = ObjectKey(b"a")
@@ -30,31 +30,6 @@ def put_if(stage: Stage, body: bytes, condition: Condition) -> bool:
     return True
 
 
-def interrupted(stage: Stage, number: int, other: Callable[[], object]) -> tuple[Stage, Faulty]:
-    """Give another process whose n-th call to the store comes right after what `other` does."""
-
-    def plan(call: Call) -> Fault:
-        if call.number == number:
-            other()
-        return Fault.OK
-
-    store = Faulty(stage.lake.store, plan, WORLD)
-    return Stage(Lake.of(store, WORLD, stage.lake.storage), stage.repository, stage.storage), store
-
-
-def every_place(
-    prepare: Callable[[Stage], object], other: Callable[[Stage], object]
-) -> Iterator[tuple[Stage, Stage]]:
-    """Give (calm, interrupted) lakes, one pair for each call of what is done with the second."""
-    for number in count(1):
-        stage = open_stage()
-        prepare(stage)
-        harried, store = interrupted(stage, number, partial(other, stage))
-        yield stage, harried
-        if store.calls < number:
-            return
-
-
 def nothing(stage: Stage) -> None:
     """Leave a lake as it is."""
 
@@ -62,12 +37,6 @@ def nothing(stage: Stage) -> None:
 def committed_one(stage: Stage) -> None:
     put(stage, b"a", b"1")
     record(stage)
-
-
-def committed_and_cleaned(stage: Stage) -> None:
-    record(stage)
-    for _ in range(3):
-        Cleaner(stage.lake.store, WORLD, grace_s=0).run()
 
 
 def test_rel_H5_of_two_puts_that_must_be_first_one_wins() -> None:

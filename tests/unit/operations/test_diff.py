@@ -29,7 +29,15 @@ from lochan.operations.diff import (
 from lochan.operations.lake import Lake, Storage
 from lochan.operations.merge import MergeRequest, merge
 from lochan.operations.seal import seal
-from support.branch_content import WORLD, delete, put, record
+from lochan.refs.cleaner import Cleaner
+from support.branch_content import (
+    WORLD,
+    committed_and_cleaned,
+    delete,
+    every_place,
+    put,
+    record,
+)
 from support.lakes import MAIN, Stage, open_stage
 
 DEV = BranchName("dev")
@@ -260,3 +268,30 @@ def test_rel_H9_no_failing_read_of_a_tree_makes_a_diff_shorter() -> None:
             continue
         if objects.calls < number:
             break
+
+
+def changed_in_three_ways(stage: Stage) -> None:
+    for key in (b"a", b"b"):
+        put(stage, key, key)
+    record(stage)
+    delete(stage, b"a")
+    seal(stage.lake, stage.repository, MAIN)
+    put(stage, b"b", b"2")
+    put(stage, b"c", b"c")
+
+
+def compacted_and_cleaned(stage: Stage) -> None:
+    compact(stage.lake, stage.repository, MAIN)
+    for _ in range(3):
+        Cleaner(stage.lake.store, WORLD, grace_s=0).run()
+
+
+def test_rel_H2_a_page_shows_all_that_is_uncommitted_or_a_commit_that_took_it() -> None:
+    whole, after = [(REMOVED, b"a"), (CHANGED, b"b"), (ADDED, b"c")], 0
+    for _, harried in every_place(changed_in_three_ways, committed_and_cleaned):
+        found = told(diff_uncommitted(harried.lake, harried.repository, MAIN))
+        assert found in (whole, [])
+        after += found == []
+    assert after > 0
+    for _, harried in every_place(changed_in_three_ways, compacted_and_cleaned):
+        assert told(diff_uncommitted(harried.lake, harried.repository, MAIN)) == whole

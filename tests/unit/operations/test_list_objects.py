@@ -12,7 +12,15 @@ from lochan.kernel.records import Record
 from lochan.kv.faulty import Call, Faulty
 from lochan.operations.lake import Lake
 from lochan.operations.list_objects import list_objects
-from support.branch_content import WORLD, delete, put, record
+from lochan.operations.seal import seal
+from support.branch_content import (
+    WORLD,
+    committed_and_cleaned,
+    delete,
+    every_place,
+    put,
+    record,
+)
 from support.lakes import MAIN, Stage, open_stage
 
 keys = st.text("ab/", min_size=1, max_size=4).map(str.encode)
@@ -86,3 +94,16 @@ def test_rel_H9_a_page_whose_scan_fails_is_an_error() -> None:
         lake = Lake.of(Faulty(stage.lake.store, fail, WORLD), WORLD, stage.lake.storage)
         with pytest.raises(Unavailable):
             list_objects(lake, stage.repository, MAIN)
+
+
+def test_rel_H2_a_page_is_whole_whatever_is_committed_and_cleaned_meanwhile() -> None:
+    def prepare(stage: Stage) -> None:
+        for key in (b"a", b"b/1", b"b/2", b"c"):
+            put(stage, key, key)
+        record(stage)
+        delete(stage, b"b/1")
+        seal(stage.lake, stage.repository, MAIN)
+        put(stage, b"d", b"d")
+
+    for _, harried in every_place(prepare, committed_and_cleaned):
+        assert listed(harried, MAIN, b"", b"", 9) == [b"a", b"b/2", b"c", b"d"]

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Renames of a prefix: what moves, what is refused, and that nothing is ever out of reach."""
 
-from collections.abc import Callable
-from itertools import count
-
 import msgspec
 import pytest
 from hypothesis import given, settings
@@ -11,7 +8,6 @@ from hypothesis import strategies as st
 
 from lochan.errors import AlreadyExists, InvalidInput, Refused
 from lochan.faults import Fault
-from lochan.kv.faulty import Call, Faulty
 from lochan.model.ids import ObjectKey
 from lochan.model.records import BlockedAction, BranchProtectionRule
 from lochan.operations import rename_prefix as renaming
@@ -25,8 +21,10 @@ from lochan.refs.tables import repositories
 from support.branch_content import (
     FAULTS,
     WORLD,
+    committed_and_cleaned,
     content,
     delete,
+    every_place,
     fail_each_call,
     put,
     record,
@@ -132,39 +130,18 @@ def test_rel_G7_no_failure_loses_an_object_and_a_second_run_ends_the_rename(faul
     assert fail_each_call(fault, prepare, lambda stage: rename(stage, b"a/", b"b/"), check) > 8
 
 
-def watched(stage: Stage, number: int, look: Callable[[], object]) -> tuple[Stage, Faulty]:
-    def plan(call: Call) -> Fault:
-        if call.number == number:
-            look()
-        return Fault.OK
-
-    store = Faulty(stage.lake.store, plan, WORLD)
-    return Stage(Lake.of(store, WORLD, stage.lake.storage), stage.repository, stage.storage), store
-
-
 def test_every_object_is_in_reach_before_every_step() -> None:
-    for number in count(1):
-        stage = open_stage()
-        prepare(stage)
+    def look(stage: Stage) -> None:
+        assert set(content(stage).values()) == {b"a/1", b"a/3", b"x"}
 
-        def look(shown: Stage = stage) -> None:
-            assert set(content(shown).values()) == {b"a/1", b"a/3", b"x"}
-
-        busy, store = watched(stage, number, look)
-        rename(busy, b"a/", b"b/")
-        if store.calls < number:
-            break
+    for _, watched in every_place(prepare, look):
+        rename(watched, b"a/", b"b/")
 
 
 def test_a_commit_between_any_two_steps_undoes_nothing() -> None:
-    for number in count(1):
-        stage = open_stage()
-        prepare(stage)
-        busy, store = watched(stage, number, lambda shown=stage: record(shown))  # type: ignore[misc]
-        rename(busy, b"a/", b"b/")
+    for stage, harried in every_place(prepare, committed_and_cleaned):
+        rename(harried, b"a/", b"b/")
         assert content(stage) == {b"b/1": b"a/1", b"b/3": b"a/3", b"x": b"x"}
-        if store.calls < number:
-            break
 
 
 def test_rel_H19_every_address_is_logged_before_it_has_a_second_entry() -> None:
