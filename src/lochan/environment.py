@@ -21,7 +21,7 @@ class Event(Protocol):
     """Something that happens once, and that others wait for."""
 
     def set(self) -> None:
-        """Say that it has happened, and wake who waits."""
+        """Say that it has happened, and wake who waits; only one thread may say so."""
 
     def wait(self) -> object:
         """Return when it has happened, at once if it has already."""
@@ -58,6 +58,28 @@ class Environment(Protocol):
         """Run background work in a thread that does not keep the process alive."""
 
 
+class _ThreadEvent:
+    """An event that costs a lock; threading.Event has a condition and lists who waits."""
+
+    __slots__ = ("_happened", "_open")
+
+    def __init__(self) -> None:
+        self._happened = False
+        self._open = threading.Lock()
+        self._open.acquire()
+
+    def set(self) -> None:
+        if not self._happened:
+            self._happened = True
+            self._open.release()
+
+    def wait(self) -> object:
+        if not self._happened:
+            with self._open:  # whoever gets through lets the next one through
+                pass
+        return None
+
+
 class RealEnvironment:
     """The machine's own clocks, random source and threads."""
 
@@ -86,8 +108,8 @@ class RealEnvironment:
         return threading.Lock()
 
     def event(self) -> Event:
-        """Make a thread event."""
-        return threading.Event()
+        """Make an event for threads; one thread sets it."""
+        return _ThreadEvent()
 
     def executor(self, threads: int) -> Executor:
         """Make a thread pool."""

@@ -44,36 +44,45 @@ class Turns(Generic[Item]):
         The `work` of the batch's first caller is what runs. Raises: what it raises, for all.
         """
         with self._lock:
-            batch = self._gathering.get(key)
-            leads = batch is None
-            if batch is None:
-                batch = _Batch[Item](self._environment.event(), self._environment.event())
-                if key in self._running:
+            if key not in self._running:
+                self._running.add(key)
+                batch = None
+            else:
+                batch = self._gathering.get(key)
+                leads = batch is None
+                if batch is None:
+                    batch = _Batch[Item](self._environment.event(), self._environment.event())
                     self._gathering[key] = batch
-                else:
-                    self._running.add(key)
-                    batch.turn.set()
-            batch.items.append(item)
-        if not leads:
-            batch.done.wait()
-        else:
+                batch.items.append(item)
+        if batch is None:  # nobody is at it, so nobody else can have joined
+            try:
+                work([item])
+            finally:
+                self._pass_on(key)
+            return
+        if leads:
             batch.turn.wait()
             self._lead(key, batch, work)
+        else:
+            batch.done.wait()
         if batch.error is not None:
             raise batch.error
 
     def _lead(self, key: Hashable, batch: _Batch[Item], work: Work[Item]) -> None:
         with self._lock:
-            if self._gathering.get(key) is batch:  # from now on nobody joins
-                del self._gathering[key]
+            del self._gathering[key]  # from now on nobody joins
         try:
             work(batch.items)
         except BaseException as error:  # noqa: BLE001 - every caller of the batch must hear of it
             batch.error = error
+        self._pass_on(key)
+        batch.done.set()
+
+    def _pass_on(self, key: Hashable) -> None:
+        """Let the batch that has gathered begin, if there is one."""
         with self._lock:
             following = self._gathering.get(key)
             if following is None:
                 self._running.discard(key)
-        batch.done.set()
         if following is not None:
             following.turn.set()

@@ -13,6 +13,7 @@ from lochan.kv.open import open_store
 from lochan.kv.store import Store
 from lochan.testing.kv import (
     DropPartitionConformance,
+    SetThenGetConformance,
     SharedStoreConformance,
     StoreConformance,
     opened,
@@ -21,7 +22,7 @@ from lochan.testing.kv import (
 ENVIRONMENT = RealEnvironment()
 
 
-class TestMemoryStore(StoreConformance, DropPartitionConformance):
+class TestMemoryStore(StoreConformance, DropPartitionConformance, SetThenGetConformance):
     @pytest.fixture
     def store(self) -> Iterator[Store]:
         yield from opened("memory://")
@@ -33,7 +34,7 @@ class TestFaultlessFaultyStore(StoreConformance):
         return Faulty(MemoryStore(ENVIRONMENT), no_faults, ENVIRONMENT)
 
 
-class TestSqliteStore(SharedStoreConformance, DropPartitionConformance):
+class TestSqliteStore(SharedStoreConformance, DropPartitionConformance, SetThenGetConformance):
     @pytest.fixture
     def url(self, tmp_path: Path) -> str:
         return f"sqlite://{tmp_path}/kv.db"

@@ -26,7 +26,7 @@ def set_many(
         check_record(partition, key, value)
     if not wanted:
         return
-    if isinstance(store, SetMany):
+    if len(wanted) > 1 and isinstance(store, SetMany):
         store.set_many(partition, wanted)
     else:
         _one_by_one(store, partition, wanted)

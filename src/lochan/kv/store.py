@@ -112,6 +112,9 @@ class Store(Protocol):
         """
 
 
+Place = tuple[bytes, bytes]  # partition, key
+
+
 @runtime_checkable
 class SetMany(Protocol):
     """A capability: one call stores many records of one partition, faster than one by one."""
@@ -121,6 +124,20 @@ class SetMany(Protocol):
 
         Others may see some before the rest, whatever a driver does inside. Raises: Unavailable when
         none was applied, UnknownOutcome when any may have been.
+        """
+
+
+@runtime_checkable
+class SetThenGet(Protocol):
+    """A capability: one call stores records and reads others, as they are after that."""
+
+    def set_then_get(
+        self, partition: bytes, records: Mapping[bytes, bytes], *places: Place
+    ) -> list[Versioned | None]:
+        """Store records of one partition as `set_many` does, then read a record from each place.
+
+        Each answer was current at some time after all records were stored; None where there is no
+        record. A driver offers this only where it saves a round or a wait. Raises: as `set_many`.
         """
 
 

@@ -9,7 +9,7 @@ acknowledged anywhere binds whoever reads after that, without another read (H14)
 by the repository's unique identifier, never by its name (H14).
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, cast
@@ -17,9 +17,10 @@ from typing import NamedTuple, cast
 from lochan.environment import Environment
 from lochan.errors import NotFound, RepositoryDeleting, RepositoryNotFound
 from lochan.kv.read import find
-from lochan.kv.store import Store
-from lochan.kv.table import Stored, Table
-from lochan.model.codec import decode_branch, decode_repository, encode_branch
+from lochan.kv.set_many import set_many
+from lochan.kv.store import SetThenGet, Store, Versioned
+from lochan.kv.table import Stored
+from lochan.model.codec import decode_branch, decode_repository
 from lochan.model.ids import BranchName, RepositoryId, UniqueIdentifier
 from lochan.model.keys import BRANCHES, GRAVELER, REPOSITORIES, repository_partition
 from lochan.model.records import Branch, Repository, RepositoryState
@@ -58,6 +59,7 @@ class BranchReads:
         self._fresh = FreshReads[BranchRead](self._read, environment)
         self._lock = environment.lock()
         self._seen: dict[_Place, tuple[float, BranchRead]] = {}
+        self._reads_with_writes = store if isinstance(store, SetThenGet) else None
 
     def seen(self, repository: Repository, name: BranchName) -> BranchRead:
         """Give a record that may be a second old, as may be its repository's. Raises NotFound."""
@@ -75,45 +77,81 @@ class BranchReads:
         """
         return self._fresh.read(_place(repository, name))
 
+    def fresh_after(
+        self,
+        repository: Repository,
+        name: BranchName,
+        partition: bytes,
+        rows: Mapping[bytes, bytes],
+    ) -> BranchRead:
+        """Store rows, then give the record as it was after that.
+
+        Where the store can, both are one call: a writer's wait is then as long as the write alone.
+        Raises: as `fresh`; what storing raises.
+        """
+        if self._reads_with_writes is None:
+            set_many(self._store, partition, rows)
+            return self.fresh(repository, name)
+        place = _place(repository, name)
+        began = self._environment.monotonic()
+        branch, owner = self._reads_with_writes.set_then_get(
+            partition,
+            rows,
+            (self._partition(place), BRANCHES + name.encode()),
+            (GRAVELER, REPOSITORIES + place.repository_id.encode()),
+        )
+        return self._believed(place, began, branch, owner)
+
     def fresh_repository(self, repository: Repository) -> Repository:
         """Give a repository's own record as it is now: state, rules, flags.
 
         Raises: RepositoryNotFound, RepositoryDeleting.
         """
-        return self._repository(repository.repository_id, repository.unique_identifier)
+        name = repository.repository_id
+        found = find(self._store, GRAVELER, REPOSITORIES + name.encode())
+        return _active(found, name, repository.unique_identifier)
 
     def _read(self, key: Hashable) -> BranchRead:
         place = cast("_Place", key)  # the only kind of key that fresh() asks for
         began = self._environment.monotonic()
         # The repository comes second: who closes it and then changes the branch may rely on it that
         # a later compare-and-swap is lost, or its writer has seen the closed repository.
-        branch = self._branches(place).find(place.branch.encode())
-        repository = self._repository(place.repository_id, place.unique_identifier)
+        branch = find(self._store, self._partition(place), BRANCHES + place.branch.encode())
+        owner = find(self._store, GRAVELER, REPOSITORIES + place.repository_id.encode())
+        return self._believed(place, began, branch, owner)
+
+    def _believed(
+        self, place: _Place, began: float, branch: Versioned | None, owner: Versioned | None
+    ) -> BranchRead:
+        """Decode what was read, remember it, and refuse what is not there."""
+        repository = _active(owner, place.repository_id, place.unique_identifier)
         if branch is None:
             with self._lock:
                 self._seen.pop(place, None)
             raise NotFound(
                 f"no branch {place.branch!r} in {place.repository_id!r}", code="branch-not-found"
             )
-        read = BranchRead(branch.record, branch.predicate, repository)
+        read = BranchRead(_decode_branch(branch.value), branch.predicate, repository)
         with self._lock:
             if len(self._seen) >= _MOST_SEEN:
                 self._seen.clear()
             self._seen[place] = (began, read)
         return read
 
-    def _branches(self, place: _Place) -> Table[Branch]:
-        partition = repository_partition(place.repository_id, place.unique_identifier)
-        return Table(self._store, partition, BRANCHES, encode_branch, _decode_branch)
+    def _partition(self, place: _Place) -> bytes:
+        return repository_partition(place.repository_id, place.unique_identifier)
 
-    def _repository(self, repository_id: str, unique_identifier: str) -> Repository:
-        found = find(self._store, GRAVELER, REPOSITORIES + repository_id.encode())
-        record = _decode_repository(found.value) if found else None
-        if record is None or record.unique_identifier != unique_identifier:
-            raise RepositoryNotFound(f"repository {repository_id!r} is gone")
-        if record.repository_state is not RepositoryState.ACTIVE:
-            raise RepositoryDeleting(f"repository {repository_id!r} is being deleted")
-        return record
+
+def _active(
+    found: Versioned | None, repository_id: RepositoryId, unique_identifier: UniqueIdentifier
+) -> Repository:
+    """Decode a repository's record; refuse one that is not the caller's, or not active."""
+    record = _decode_repository(found.value) if found else None
+    if record is None or record.unique_identifier != unique_identifier:
+        raise RepositoryNotFound(f"repository {repository_id!r} is gone")
+    if record.repository_state is not RepositoryState.ACTIVE:
+        raise RepositoryDeleting(f"repository {repository_id!r} is being deleted")
+    return record
 
 
 def _place(repository: Repository, name: BranchName) -> _Place:

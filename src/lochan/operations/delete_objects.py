@@ -17,7 +17,7 @@ from lochan.model.ids import BranchName, ObjectKey
 from lochan.model.records import Repository, StagedEntry
 from lochan.operations.lake import Lake
 from lochan.operations.list_objects import list_objects
-from lochan.operations.stage import stage
+from lochan.operations.stage import stage_rows
 
 AT_ONCE = 1000  # keys
 
@@ -55,4 +55,4 @@ def _stage_tombstones(
     lake: Lake, repository: Repository, branch: BranchName, keys: list[ObjectKey]
 ) -> None:
     tombstones = [StagedEntry(key) for key in keys]
-    stage(lake, repository, branch, lambda token: lake.staging.set_many(token, tombstones))
+    stage_rows(lake, repository, branch, tombstones)

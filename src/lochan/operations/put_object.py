@@ -24,7 +24,7 @@ from lochan.objects.body import Measured
 from lochan.objects.store import IF_ABSENT, Body
 from lochan.operations.conditions import Condition
 from lochan.operations.lake import Lake
-from lochan.operations.stage import seen_writable, stage
+from lochan.operations.stage import seen_writable, stage, stage_rows
 from lochan.operations.view import find_record, read_stably
 
 __all__ = ["Condition", "put_object", "require_condition", "stage_entry"]
@@ -78,7 +78,7 @@ def stage_entry(
     """Stage the entry of an object that is in the store already."""
     staged = StagedEntry(key, identity(entry), encode_entry(entry))
     if condition is None:
-        stage(lake, repository, branch, lambda token: lake.staging.set(token, staged))
+        stage_rows(lake, repository, branch, [staged])
         return
     stage(lake, repository, branch, _Conditional(lake, repository, branch, staged, condition))
 

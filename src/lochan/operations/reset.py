@@ -30,7 +30,7 @@ from lochan.model.ids import BranchName, MetaRangeId, ObjectKey, StagingToken, n
 from lochan.model.records import Branch, Repository, StagedEntry
 from lochan.operations.allowed import Action, require_allowed
 from lochan.operations.lake import Lake
-from lochan.operations.stage import stage
+from lochan.operations.stage import stage_rows
 from lochan.operations.view import committed_tree, tokens_of
 from lochan.refs.notes import note_tokens
 from lochan.refs.outcomes import begun
@@ -122,7 +122,7 @@ def _restore(lake: Lake, repository: Repository, name: BranchName, touched: Touc
         written = False
         for keys in _chunks(touched(stored.record)):
             rows = _committed(lake, repository, tree, keys)
-            stage(lake, repository, name, partial(lake.staging.set_many, entries=rows))
+            stage_rows(lake, repository, name, rows)
             written = True
         if _stood(lake, repository, stored.record, written=written):
             return

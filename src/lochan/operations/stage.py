@@ -14,14 +14,16 @@ fresh read shows was stored while we wrote, or less than a second before: the ca
 the row may stay staged, as that of any write that failed (G5).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from lochan.errors import Unavailable
 from lochan.model.ids import BranchName, StagingToken
-from lochan.model.records import Repository
+from lochan.model.keys import token_partition
+from lochan.model.records import Repository, StagedEntry
 from lochan.operations.allowed import Action, is_allowed, require_allowed
 from lochan.operations.branch_reads import BranchRead
 from lochan.operations.lake import Lake
+from lochan.staging.area import staged_rows
 
 # A writer repeats only if a seal fell between its two reads (G11), so that this bounds nothing but
 # a store that answers nonsense.
@@ -36,10 +38,38 @@ def stage(
     Raises: what `write` raises; NotFound for the branch; RepositoryDeleting; Refused, for a
     protected branch or a read-only repository.
     """
+
+    def write_and_read(token: StagingToken) -> BranchRead:
+        write(token)
+        return lake.branches.fresh(repository, branch)
+
+    _stage(lake, repository, branch, write_and_read)
+
+
+def stage_rows(
+    lake: Lake, repository: Repository, branch: BranchName, entries: Iterable[StagedEntry]
+) -> None:
+    """Stage writes and tombstones, over what is there; each is atomic, all together are not.
+
+    Raises: as `stage`.
+    """
+    rows = staged_rows(entries)
+
+    def write_and_read(token: StagingToken) -> BranchRead:
+        return lake.branches.fresh_after(repository, branch, token_partition(token), rows)
+
+    _stage(lake, repository, branch, write_and_read)
+
+
+def _stage(
+    lake: Lake,
+    repository: Repository,
+    branch: BranchName,
+    write_and_read: Callable[[StagingToken], BranchRead],
+) -> None:
     token = seen_writable(lake, repository, branch).record.staging_token
     for _ in range(ATTEMPTS):
-        write(token)
-        current = lake.branches.fresh(repository, branch)
+        current = write_and_read(token)
         require_allowed(current.repository, branch, Action.WRITE, force=lake.force)
         if current.record.staging_token == token:
             return

@@ -37,8 +37,7 @@ class StagingArea:
 
     def set_many(self, token: StagingToken, entries: Iterable[StagedEntry]) -> None:
         """Stage many writes; each is atomic, all together are not."""
-        rows = {STAGED + entry.key: encode_staged_entry(entry) for entry in entries}
-        set_many(self._store, token_partition(token), rows)
+        set_many(self._store, token_partition(token), staged_rows(entries))
 
     def find(self, token: StagingToken, key: bytes) -> Found | None:
         """Give the row of a key and its predicate; None where the token says nothing of it."""
@@ -65,3 +64,8 @@ class StagingArea:
             return
         for key, _ in scan_prefix(self._store, partition, b""):
             self._store.delete(partition, key)
+
+
+def staged_rows(entries: Iterable[StagedEntry]) -> dict[bytes, bytes]:
+    """Give staged writes as a token's partition holds them; of a key that comes twice, the last."""
+    return {STAGED + entry.key: encode_staged_entry(entry) for entry in entries}

@@ -15,7 +15,8 @@ A driver counts when this passes against its real server:
 `store` may be shared between tests: each test works in partitions of its own. `reopen` gives
 another handle on the same data, as another process would have; a store that only this process can
 see gives itself back. Stores that processes share inherit `SharedStoreConformance`, which starts
-two; stores that can drop a partition inherit `DropPartitionConformance` besides.
+two; stores that can drop a partition inherit `DropPartitionConformance` besides, and those that
+read together with a write `SetThenGetConformance`.
 """
 
 import subprocess
@@ -27,14 +28,20 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from lochan.errors import InvalidInput, Unavailable
 from lochan.kv.set_many import set_many
-from lochan.kv.store import DropPartition, Store
+from lochan.kv.store import DropPartition, SetThenGet, Store
 from lochan.testing.kv_given import ENVIRONMENT, Given, fill, in_threads, opened
 from lochan.testing.kv_machine import StoreMachine
 from lochan.testing.kv_process import increment
 from lochan.testing.kv_records import ConditionalConformance, RecordConformance
 from lochan.testing.kv_scans import ScanConformance
 
-__all__ = ["DropPartitionConformance", "SharedStoreConformance", "StoreConformance", "opened"]
+__all__ = [
+    "DropPartitionConformance",
+    "SetThenGetConformance",
+    "SharedStoreConformance",
+    "StoreConformance",
+    "opened",
+]
 
 
 class WholeConformance(Given):
@@ -124,6 +131,46 @@ class DropPartitionConformance(Given):
         store.drop_partition(partition + b"dropped")
         assert list(store.scan(partition + b"dropped")) == []
         assert store.get(partition, b"key").value == b"value"
+
+
+class SetThenGetConformance(Given):
+    """The capability that writers use; for drivers that offer it."""
+
+    def test_set_then_get_stores_and_reads(self, store: Store, partition: bytes) -> None:
+        assert isinstance(store, SetThenGet)
+        other = partition + b"other"
+        store.set(other, b"there", b"value")
+        places = ((other, b"there"), (other, b"absent"), (partition, b"one"))
+        found = store.set_then_get(partition, {b"one": b"1", b"two": b"2"}, *places)
+        assert [each.value if each else None for each in found] == [b"value", None, b"1"]
+        assert found[0] == store.get(other, b"there")
+        assert store.get(partition, b"two").value == b"2"
+
+    def test_of_two_that_set_and_then_look_for_each_other_one_sees_the_other(
+        self, store: Store, partition: bytes
+    ) -> None:
+        assert isinstance(store, SetThenGet)
+        handles = (store, self.reopen(store))
+        for number in range(60):
+            rounds = partition + b"%d" % number
+            seen = [True, True]
+
+            def meet(mine: int, rounds: bytes = rounds, seen: list[bool] = seen) -> None:
+                handle, other = handles[mine], (rounds, b"%d" % (1 - mine))
+                assert isinstance(handle, SetThenGet)
+                found = handle.set_then_get(rounds, {b"%d" % mine: b"here"}, other)
+                seen[mine] = found[0] is not None
+
+            in_threads(2, meet)
+            assert any(seen)
+        if handles[1] is not store:
+            handles[1].close()
+
+    def test_set_then_get_refuses_what_is_no_place(self, store: Store, partition: bytes) -> None:
+        assert isinstance(store, SetThenGet)
+        with pytest.raises(InvalidInput):
+            store.set_then_get(partition, {b"key": b"value"}, (partition, b""))
+        assert list(store.scan(partition)) == []
 
 
 class SharedStoreConformance(StoreConformance):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stores that break one promise each: the conformance suite must notice every one of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pytest
 from hypothesis import Phase, settings
@@ -11,14 +11,14 @@ from lochan.environment import RealEnvironment
 from lochan.errors import LochanError, PredicateFailed, Unavailable
 from lochan.kv.drivers.memory import MemoryStore
 from lochan.kv.read import find
-from lochan.kv.store import EXISTS, Pair, Present, Versioned
-from lochan.testing.kv import DropPartitionConformance, StoreConformance
+from lochan.kv.store import EXISTS, Pair, Place, Present, Versioned
+from lochan.testing.kv import DropPartitionConformance, SetThenGetConformance, StoreConformance
 from lochan.testing.kv_machine import StoreMachine
 
 ENVIRONMENT = RealEnvironment()
 
 
-class Suite(StoreConformance, DropPartitionConformance):
+class Suite(StoreConformance, DropPartitionConformance, SetThenGetConformance):
     pass
 
 
@@ -31,6 +31,16 @@ class JoinsPartitionAndKey(MemoryStore):
         for key, value in super().scan(b"all", prefix + start):
             if key.startswith(prefix):
                 yield key.removeprefix(prefix), value
+
+
+class ReadsThenSets(MemoryStore):
+    def set_then_get(
+        self, partition: bytes, records: Mapping[bytes, bytes], *places: Place
+    ) -> list[Versioned | None]:
+        found = [find(self, *place) for place in places]
+        ENVIRONMENT.sleep(0.0005)
+        super().set_then_get(partition, records)
+        return found
 
 
 class IgnoresThePredicate(MemoryStore):
@@ -117,6 +127,7 @@ class DropsByPrefix(MemoryStore):
         (TakesFailureForTheEnd, "test_rel_K3_a_scan_raises_when_the_store_goes_away_midway"),
         (StopsAfterAPage, "test_a_scan_begins_at_its_start"),
         (RemembersWhatItRead, "test_delete_if_removes_what_was_read"),
+        (ReadsThenSets, "test_of_two_that_set_and_then_look_for_each_other_one_sees_the_other"),
         (DropsByPrefix, "test_a_dropped_partition_is_empty_and_others_are_not"),
     ],
 )

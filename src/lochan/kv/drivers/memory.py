@@ -15,6 +15,7 @@ from lochan.errors import InvalidInput, NotFound, PredicateFailed, Unavailable
 from lochan.kv.store import (
     EXISTS,
     Pair,
+    Place,
     Predicate,
     Present,
     Versioned,
@@ -109,13 +110,23 @@ class MemoryStore:
 
     def set_many(self, partition: bytes, records: Mapping[bytes, bytes]) -> None:
         """Store many records of one partition; here all at once."""
+        self.set_then_get(partition, records)
+
+    def set_then_get(
+        self, partition: bytes, records: Mapping[bytes, bytes], *places: Place
+    ) -> list[Versioned | None]:
+        """Store records, then read from places; here all at once."""
         check_partition(partition)
         for key, value in records.items():
             check_record(partition, key, value)
+        for place in places:
+            check_address(*place)
         with self._lock:
             self._require_open()
             for key, value in records.items():
                 self._partitions.setdefault(partition, _Partition()).set(key, value)
+            found = [self._current(*place) for place in places]
+        return [None if value is None else Versioned(value, Predicate(value)) for value in found]
 
     def drop_partition(self, partition: bytes) -> None:
         """Forget a whole partition."""

@@ -22,10 +22,11 @@ from lochan.environment import Environment
 from lochan.errors import LochanError, NotFound, PredicateFailed, Refused
 from lochan.kv.drivers import sqlite_file
 from lochan.kv.drivers.sqlite_turn import Turn
-from lochan.kv.drivers.sqlite_writer import Work, Writer
+from lochan.kv.drivers.sqlite_writer import GET, Work, Writer
 from lochan.kv.store import (
     EXISTS,
     Pair,
+    Place,
     Predicate,
     Present,
     Versioned,
@@ -43,7 +44,6 @@ _LARGEST_PAGE_BYTES = 4 << 20
 # A large removal is cut into transactions of this many rows, so that others get their turn.
 _ROWS_AT_A_TIME = 2000
 
-_GET = "SELECT value FROM kv WHERE partition = ? AND key = ?"
 _SCAN = "SELECT key, value FROM kv WHERE partition = ? AND key >= ? ORDER BY key LIMIT ?"
 _SET = (
     "INSERT INTO kv (partition, key, value) VALUES (?, ?, ?)"
@@ -87,7 +87,7 @@ class SqliteStore:
     def get(self, partition: bytes, key: bytes) -> Versioned:
         """Read one record."""
         check_address(partition, key)
-        rows = self._read(_GET, (partition, key))
+        rows = self._read(GET, (partition, key))
         if not rows:
             raise NotFound(f"no record {key!r} in {partition!r}", partition=partition, key=key)
         value = rows[0][0]
@@ -133,10 +133,18 @@ class SqliteStore:
 
     def set_many(self, partition: bytes, records: Mapping[bytes, bytes]) -> None:
         """Store many records of one partition, here in one transaction."""
-        rows = [(partition, key, value) for key, value in records.items()]
-        for row in rows:
-            check_record(*row)
-        self._submit(lambda connection: connection.executemany(_SET, rows).rowcount)
+        self._submit(_setting(partition, records))
+
+    def set_then_get(
+        self, partition: bytes, records: Mapping[bytes, bytes], *places: Place
+    ) -> list[Versioned | None]:
+        """Store records, then read from places inside the same transaction: no wait of its own."""
+        for place in places:
+            check_address(*place)
+        work = _setting(partition, records)
+        self._require_this_process()
+        found = self._writer.submit_reading(work, places)
+        return [None if value is None else Versioned(value, Predicate(value)) for value in found]
 
     def drop_partition(self, partition: bytes) -> None:
         """Remove a whole partition, some rows at a time."""
@@ -245,3 +253,12 @@ def _require_one(rows: int, partition: bytes, key: bytes) -> None:
     if rows != 1:
         message = f"record {key!r} in {partition!r} is not what was expected; read it again"
         raise PredicateFailed(message, partition=partition, key=key)
+
+
+def _setting(partition: bytes, records: Mapping[bytes, bytes]) -> Work:
+    rows = [(partition, key, value) for key, value in records.items()]
+    for row in rows:
+        check_record(*row)
+    if len(rows) == 1:
+        return lambda connection: connection.execute(_SET, rows[0]).rowcount
+    return lambda connection: connection.executemany(_SET, rows).rowcount

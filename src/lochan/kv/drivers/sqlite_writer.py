@@ -7,6 +7,10 @@
     submit(work) --+    COMMIT (write and fsync the log), then wake the callers
                         meanwhile the next batch gathers by itself: nobody sleeps to fill one
 
+A caller may have records read at the end of the transaction that holds its write: nobody else can
+write until it ends, so they are what is there when the write takes effect, and callers of a batch
+that ask for the same ones share the look.
+
 A caller returns only when its write is decided, also when it is interrupted; so no write of a
 finished call takes effect later. What a failure proves:
 
@@ -25,7 +29,7 @@ recovers it.
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,9 +37,12 @@ from lochan.environment import Environment
 from lochan.errors import Internal, LochanError, Unavailable, UnknownOutcome
 from lochan.kv.drivers.sqlite_file import code_name, primary_code
 from lochan.kv.drivers.sqlite_turn import Turn
+from lochan.kv.store import Place
 
 # What a caller wants done inside the transaction; it says how many rows it changed.
 Work = Callable[[sqlite3.Connection], int]
+
+GET = "SELECT value FROM kv WHERE partition = ? AND key = ?"
 
 # Bounds how long the first of a batch waits for the last.
 _LONGEST_BATCH = 1000
@@ -61,10 +68,12 @@ class _Failure(NamedTuple):
 class _Request:
     """One caller's work, and the lock it sleeps on until the work is decided."""
 
-    __slots__ = ("decided", "failure", "is_decided", "rows", "work")
+    __slots__ = ("decided", "failure", "found", "is_decided", "places", "rows", "work")
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Work, places: Sequence[Place] = ()) -> None:
         self.work = work
+        self.places = places
+        self.found: list[bytes | None] = []
         self.rows = 0
         self.failure: _Failure | None = None
         self.is_decided = False
@@ -108,15 +117,14 @@ class Writer:
 
         Raises: Unavailable, UnknownOutcome.
         """
-        request = _Request(work)
-        with self._changed:
-            self.require_serving()
-            self._waiting.append(request)
-            self._changed.notify()
-        request.wait()
-        if request.failure:
-            raise request.failure.as_error() from request.failure.cause
-        return request.rows
+        return self._decided(_Request(work)).rows
+
+    def submit_reading(self, work: Work, places: Sequence[Place]) -> list[bytes | None]:
+        """Run work in a transaction, and give what lies at places in the end; None for nothing.
+
+        Raises: Unavailable, UnknownOutcome.
+        """
+        return self._decided(_Request(work, places)).found
 
     def require_serving(self) -> None:
         """Raise Unavailable once the store is closed or has stopped after a disk error."""
@@ -132,6 +140,16 @@ class Writer:
             self._closing = True
             self._changed.notify()
         self._finished.wait()
+
+    def _decided(self, request: _Request) -> _Request:
+        with self._changed:
+            self.require_serving()
+            self._waiting.append(request)
+            self._changed.notify()
+        request.wait()
+        if request.failure:
+            raise request.failure.as_error() from request.failure.cause
+        return request
 
     def _serve(self) -> None:
         try:
@@ -171,12 +189,23 @@ class Writer:
             self._connection.execute("BEGIN IMMEDIATE")
             for request in batch:
                 request.rows = request.work(self._connection)
+            self._look(batch)
             committing = True
             self._connection.execute("COMMIT")
         except sqlite3.Error as error:
             return self._judge(error, committing=committing)
         self.batches += 1
         return None
+
+    def _look(self, batch: list[_Request]) -> None:
+        """Read what callers want to know, after all works of the batch; the same place once."""
+        known: dict[Place, bytes | None] = {}
+        for request in batch:
+            for place in request.places:
+                if place not in known:
+                    row = self._connection.execute(GET, place).fetchone()
+                    known[place] = row[0] if row else None
+            request.found = [known[place] for place in request.places]
 
     def _judge(self, error: sqlite3.Error, *, committing: bool) -> _Failure:
         """Say what a failure means for the batch, and stop where it means the end."""
