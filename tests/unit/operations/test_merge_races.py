@@ -1,97 +1,135 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A merge beside a commit of another process: neither undoes the other.
+"""What moves a head beside a commit of another process: neither undoes the other.
 
-The order below is the shortest that the model of docs/formal found, in which a merge that leaves
-younger tokens sealed is lost. Threads are stopped at a swap and let go, so it is the same each
-time.
+The order is the shortest that the model of docs/formal found, in which a merge that leaves younger
+tokens sealed is lost. Threads are stopped at a call and let go, so it is the same each time.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
 from lochan.environment import RealEnvironment
 from lochan.kv.drivers.memory import MemoryStore
-from lochan.kv.store import Present
+from lochan.kv.store import Pair, Present
 from lochan.model.ids import BranchName, ObjectKey
-from lochan.model.keys import BRANCHES
+from lochan.model.keys import BRANCHES, token_partition
 from lochan.model.records import Commit
 from lochan.operations.branches import create_branch
 from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.lake import Lake
 from lochan.operations.merge import MergeRequest, merge
+from lochan.operations.open_commits.finish_commit import finish_commit
+from lochan.operations.open_commits.put_file import put_file
+from lochan.operations.open_commits.start_commit import start_commit
 from lochan.operations.put_object import put_object
 from lochan.operations.seal import seal
-from support.lakes import MAIN, Stage, open_stage
+from support.lakes import MAIN, open_stage
 
 DEV = BranchName("dev")
 PATIENCE_S = 30
 
 
-class OneProcess(MemoryStore):
-    """What one process sees of a store; it stops before its n-th swap of a branch."""
+Calls = Callable[[str, bytes, bytes], bool]
 
-    def __init__(self, shared: MemoryStore, stop_at: int) -> None:
+
+class OneProcess(MemoryStore):
+    """What one process sees of a store; it stops before its n-th call of some kind."""
+
+    def __init__(self, shared: MemoryStore, stops: Calls, number: int = 1) -> None:
         super().__init__(RealEnvironment())
         self.__dict__.update(shared.__dict__)
-        self.left = stop_at
+        self.stops, self.left = stops, number
         self.stopped, self.let_go = Event(), Event()
 
     def set_if(self, partition: bytes, key: bytes, value: bytes, predicate: Present | None) -> None:
-        self.left -= key.startswith(BRANCHES)
+        self._stop("set_if", partition, key)
+        super().set_if(partition, key, value, predicate)
+
+    def scan(self, partition: bytes, start: bytes = b"") -> Iterator[Pair]:
+        self._stop("scan", partition, start)
+        return super().scan(partition, start)
+
+    def _stop(self, call: str, partition: bytes, key: bytes) -> None:
+        self.left -= self.stops(call, partition, key)
         if self.left == 0 and not self.stopped.is_set():
             self.stopped.set()
             assert self.let_go.wait(PATIENCE_S)
-        super().set_if(partition, key, value, predicate)
 
 
-def put(stage: Stage, branch: BranchName, key: bytes) -> None:
-    put_object(stage.lake, stage.repository, branch, ObjectKey(key), key)
+def swaps(call: str, _: bytes, key: bytes) -> bool:
+    return call == "set_if" and key.startswith(BRANCHES)
 
 
-def begin(
-    threads: ThreadPoolExecutor, stage: Stage, store: OneProcess, story: Callable[[Lake], Commit]
-) -> Callable[[], Commit]:
-    """Run a story in a process of its own until it stops; gives what lets it go on to its end."""
-    lake = Lake.of(store, stage.lake.environment, lambda _: stage.storage)
-    answer = threads.submit(story, lake)
-    assert store.stopped.wait(PATIENCE_S)
+class Race:
+    """Main with a sealed token whose committer died, and two processes."""
 
-    def finish() -> Commit:
-        store.let_go.set()
-        return answer.result(PATIENCE_S)
+    def __init__(self) -> None:
+        self.shared = MemoryStore(RealEnvironment())
+        self.stage = open_stage(self.shared)
+        self.repository = self.stage.repository
+        self.threads = ThreadPoolExecutor()
 
-    return finish
+    def put(self, branch: BranchName, key: bytes) -> None:
+        put_object(self.stage.lake, self.repository, branch, ObjectKey(key), key)
+
+    def leave_sealed(self, key: bytes) -> bytes:
+        self.put(MAIN, key)
+        return token_partition(seal(self.stage.lake, self.repository, MAIN).sealed_tokens[0])
+
+    def begin(
+        self, story: Callable[[Lake], Commit], stops: Calls, number: int = 1
+    ) -> Callable[[], Commit]:
+        """Run a story in its own process until it stops; gives what lets it come to its end."""
+        store = OneProcess(self.shared, stops, number)
+        lake = Lake.of(store, self.stage.lake.environment, lambda _: self.stage.storage)
+        answer = self.threads.submit(story, lake)
+        assert store.stopped.wait(PATIENCE_S)
+
+        def finish() -> Commit:
+            store.let_go.set()
+            return answer.result(PATIENCE_S)
+
+        return finish
+
+    def commit_late(self, key: bytes) -> Callable[[], Commit]:
+        """Stage a key and begin a commit; it stops when its tree is built."""
+        self.put(MAIN, key)
+        wanted = CommitRequest("ada", "late")
+        return self.begin(lambda lake: commit(lake, self.repository, MAIN, wanted), swaps, 2)
+
+    def keys(self, made: Commit) -> list[bytes]:
+        return [record.key for record in self.stage.storage.snapshots.cursor(made.meta_range_id)]
 
 
 def test_rel_H7_a_merge_is_not_undone_by_a_commit_that_was_built_before_it() -> None:
-    shared = MemoryStore(RealEnvironment())
-    stage = open_stage(shared)
-    repository = stage.repository
-    create_branch(
-        stage.lake, repository, DEV, stage.lake.branches.fresh(repository, MAIN).record.commit_id
-    )
-    put(stage, DEV, b"merged")
-    source = commit(stage.lake, repository, DEV, CommitRequest("ada", "on dev"))
-    put(stage, MAIN, b"a")
-    seal(stage.lake, repository, MAIN)  # its committer dies here
+    race = Race()
+    lake, repository = race.stage.lake, race.repository
+    create_branch(lake, repository, DEV, lake.branches.fresh(repository, MAIN).record.commit_id)
+    race.put(DEV, b"merged")
+    source = commit(lake, repository, DEV, CommitRequest("ada", "on dev"))
+    race.leave_sealed(b"a")
     wanted = MergeRequest("ada", allow_dirty=True)
-    with ThreadPoolExecutor() as threads:
-        finish_merge = begin(
-            threads,
-            stage,
-            OneProcess(shared, 1),
-            lambda lake: merge(lake, repository, MAIN, source, wanted),
-        )
-        put(stage, MAIN, b"b")
-        finish_commit = begin(  # its second swap: it has sealed b and built a tree of a and b
-            threads,
-            stage,
-            OneProcess(shared, 2),
-            lambda lake: commit(lake, repository, MAIN, CommitRequest("ada", "late")),
-        )
-        merged, last = finish_merge(), finish_commit()
+    end_merge = race.begin(lambda lake: merge(lake, repository, MAIN, source, wanted), swaps)
+    end_commit = race.commit_late(b"b")
+    merged, last = end_merge(), end_commit()
 
     assert last.parents == (merged.id,)
-    keys = [record.key for record in stage.storage.snapshots.cursor(last.meta_range_id)]
-    assert keys == [b"a", b"b", b"merged"]
+    assert race.keys(last) == [b"a", b"b", b"merged"]
+
+
+def test_rel_H7_a_finished_commit_is_not_undone_by_a_commit_that_was_built_before_it() -> None:
+    race = Race()
+    lake, repository = race.stage.lake, race.repository
+    opened = start_commit(lake, repository, branch=MAIN)
+    put_file(lake, repository, opened.id, "grown", b"1")
+    token = race.leave_sealed(b"a")
+    end_first = race.begin(
+        lambda lake: finish_commit(lake, repository, opened.id),
+        lambda call, partition, _: call == "scan" and partition == token,
+    )
+    end_commit = race.commit_late(b"b")
+    first, last = end_first(), end_commit()
+
+    assert last.parents == (first.id,)
+    assert race.keys(last) == [b"a", b"b", b"grown"]

@@ -2,7 +2,7 @@
 """Bring new commits onto a branch: all of them by one compare-and-swap, or none (M7).
 
 Of a branch that is there, sealed tokens that hold data belong to a commit under way, which is
-finished first, as the first link of the chain (H7). A new branch comes into being with a record
+finished first, as the first link of the chain; every sealed token goes (H7; see `move`). A new branch comes into being with a record
 that names the last of its commits.
 """
 
@@ -29,7 +29,6 @@ from lochan.operations.staged_tree import build
 from lochan.refs.branches import create_branch
 from lochan.refs.clock_index import ClockIndex
 from lochan.refs.kinship import Kinship
-from lochan.staging.sealed import trim
 
 ATTEMPTS = 100
 
@@ -67,15 +66,14 @@ def land(lake: Lake, repository: Repository, name: BranchName, action: Action, g
         require_allowed(stored.repository, name, action, force=lake.force)
         sealed = stored.record.sealed_tokens
         tree, current = build(lake, repository, name, stored, sealed)
-        if tree is None:
+        if tree is None or current.record.sealed_tokens != sealed:  # all of them must go
             continue
         chain = Chain(lake, repository, current)
         if tree.id != chain.tip.head.meta_range_id:
             chain.add(Candidate(tree.id), _finished_for_others(lake))
         growing = _OnBranch(chain)
         grow(growing)
-        found = trim(sealed, current.record.sealed_tokens)
-        if not growing.added or chain.publish(found.left, found.newer):
+        if not growing.added or chain.publish(sealed, ()):
             return
     raise Conflict(f"branch {name!r} was changed by others {ATTEMPTS} times; try again")
 
