@@ -25,6 +25,7 @@ from lochan.model.ids import BranchName, RepositoryId, UniqueIdentifier
 from lochan.model.keys import BRANCHES, GRAVELER, REPOSITORIES, repository_partition
 from lochan.model.records import Branch, Repository, RepositoryState
 from lochan.refs.fresh import FreshReads
+from lochan.refs.outcomes import begun
 
 SEEN_FOR_S = 1.0  # how old a record may be at the beginning of a story
 _MOST_SEEN = 10_000
@@ -91,7 +92,8 @@ class BranchReads:
         """
         if self._reads_with_writes is None:
             set_many(self._store, partition, rows)
-            return self.fresh(repository, name)
+            with begun(f"a write to branch {name!r}"):
+                return self.fresh(repository, name)
         place = _place(repository, name)
         began = self._environment.monotonic()
         branch, owner = self._reads_with_writes.set_then_get(

@@ -23,6 +23,7 @@ from lochan.model.records import Repository, StagedEntry
 from lochan.operations.allowed import Action, is_allowed, require_allowed
 from lochan.operations.branch_reads import BranchRead
 from lochan.operations.lake import Lake
+from lochan.refs.outcomes import begun
 from lochan.staging.area import staged_rows
 
 # A writer repeats only if a seal fell between its two reads (G11), so that this bounds nothing but
@@ -41,7 +42,8 @@ def stage(
 
     def write_and_read(token: StagingToken) -> BranchRead:
         write(token)
-        return lake.branches.fresh(repository, branch)
+        with begun(f"a write to branch {branch!r}"):
+            return lake.branches.fresh(repository, branch)
 
     _stage(lake, repository, branch, write_and_read)
 

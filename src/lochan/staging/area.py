@@ -39,6 +39,10 @@ class StagingArea:
         """Stage many writes; each is atomic, all together are not."""
         set_many(self._store, token_partition(token), staged_rows(entries))
 
+    def delete_if(self, token: StagingToken, key: bytes, predicate: Present) -> None:
+        """Take back the row that `find` gave. Raises PredicateFailed where it is another by now."""
+        self._store.delete_if(token_partition(token), STAGED + key, predicate)
+
     def find(self, token: StagingToken, key: bytes) -> Found | None:
         """Give the row of a key and its predicate; None where the token says nothing of it."""
         found = find(self._store, token_partition(token), STAGED + key)

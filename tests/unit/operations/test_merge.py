@@ -13,9 +13,11 @@ from lochan.kv.drivers.memory import MemoryStore
 from lochan.kv.faulty import Faulty, fail_nth
 from lochan.model.ids import BranchName, ObjectKey
 from lochan.model.records import Commit
+from lochan.operations.advance import _forget_unchanged
 from lochan.operations.branches import create_branch
 from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.delete_objects import delete_objects
+from lochan.operations.diff import diff_uncommitted
 from lochan.operations.lake import Lake
 from lochan.operations.merge import MergeConflict, MergeRequest, merge
 from lochan.operations.put_object import put_object
@@ -160,3 +162,26 @@ def test_no_failure_of_a_merge_leaves_half_of_it(fault: Fault) -> None:
         assert Kinship.of(fresh.lake.store, fresh.repository).is_ancestor(theirs, now)
         if faulty.calls < number:
             return
+
+
+def test_rel_G8_a_row_that_changed_nothing_does_not_hide_what_a_merge_brings(stage: Stage) -> None:
+    merge(stage.lake, stage.repository, DEV, head(stage), REQUEST)
+    put(stage, MAIN, a=b"1", c=b"3")
+    delete_objects(stage.lake, stage.repository, MAIN, [ObjectKey(b"b")])  # it is not there
+    record(stage, DEV, a=b"another")
+    made = merge(stage.lake, stage.repository, MAIN, head(stage, DEV), REQUEST)
+
+    assert diff_uncommitted(stage.lake, stage.repository, MAIN).changes == ()
+    assert keys(stage, made) == [b"a", b"b", b"c"]
+
+
+def test_a_write_during_a_merge_stays_staged(stage: Stage) -> None:
+    put(stage, MAIN, a=b"1")
+    theirs = record(stage, DEV, a=b"another")
+    branch = stage.lake.branches.fresh(stage.repository, MAIN).record
+    put(stage, MAIN, a=b"late")
+    _forget_unchanged(stage.lake, stage.repository, branch)
+    merge(stage.lake, stage.repository, MAIN, theirs, MergeRequest("ada", allow_dirty=True))
+
+    shown = diff_uncommitted(stage.lake, stage.repository, MAIN).changes
+    assert [change.key for change in shown] == [b"a"]
