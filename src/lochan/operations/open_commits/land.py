@@ -2,8 +2,8 @@
 """Bring new commits onto a branch: all of them by one compare-and-swap, or none (M7).
 
 Of a branch that is there, sealed tokens that hold data belong to a commit under way, which is
-finished first, as the first link of the chain; every sealed token goes (H7; see `move`). A new branch comes into being with a record
-that names the last of its commits.
+finished first, as the first link of the chain; every sealed token goes (H7; see `move`). A new
+branch comes into being with a record that names the last of its commits.
 """
 
 from collections.abc import Callable
