@@ -1,130 +1,185 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real stories in a simulated world: writers, committers and a cleaner on one branch.
+"""The real stories in a simulated world: a lake, what its clients did, and what must hold then.
 
-Each process has a lake of its own, as servers do, over one simulated store: at every KV call
-another may run. What a writer reads after its own acknowledged write, and what a last commit holds
-when all have ended, must be what was acknowledged (G1, G7); and every acknowledged commit must be
-in the history (G15).
+Each process has a lake of its own over one simulated store, as servers do, unless a scene says that
+two share one. `support.simulated_client` writes every call down. In the end the history is held
+against G1 to G7. Beside that
+
+    every acknowledged commit is in the first-parent history of its branch (G15)
+    no request is in it twice (H15)
+    after some sweeps nothing is staged that no branch names (H10, H18)
 """
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import replace
 
 from lochan.committed import Files, Snapshots
-from lochan.environment import Environment, RealEnvironment
-from lochan.errors import InvalidInput
-from lochan.kernel.records import Record
-from lochan.kv.drivers.memory import MemoryStore
-from lochan.kv.store import Store
-from lochan.model.entry import Entry
-from lochan.model.ids import CommitId, ObjectKey, StorageNamespace
-from lochan.model.instant import from_seconds
-from lochan.model.records import Commit
+from lochan.environment import Environment
+from lochan.model.ids import BranchName, CommitId
+from lochan.model.keys import token_partition
+from lochan.model.records import Branch, Commit
 from lochan.objects.address import AddressSource
-from lochan.objects.drivers.memory import MemoryObjects
-from lochan.operations import view
+from lochan.operations.branch_reads import BranchReads
 from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.lake import Lake, Storage
-from lochan.operations.put_object import stage_entry
+from lochan.operations.view import tokens_of
 from lochan.refs.cleaner import Cleaner
-from lochan.testing.simulation.world import World
-from support.lakes import MAIN, add_repository
+from lochan.refs.tables import repositories
+from lochan.testing.simulation import Operation, World, check_history
+from lochan.testing.simulation.solo import SoloEnvironment
+from support.lakes import NAME
+from support.simulated_ground import (
+    OBJECTS,
+    PLAIN,
+    SNAPSHOTS,
+    STORAGE,
+    Ground,
+    Tree,
+    plain_lake,
+    shown,
+)
 
-REAL = RealEnvironment()
-WRITERS, COMMITTERS, WRITES, COMMITS, SWEEPS = 2, 2, 2, 2, 14
+PAGE_ROWS = 2  # a scan of three rows can see two states of a token
+SWEEPS = 3  # to date a note, to remove it, and to show that nothing is left
+
+Reads = Callable[[Lake, Ground], BranchReads]
 
 
-class Lost(AssertionError):
-    """Something acknowledged is gone."""
+class Broken(AssertionError):
+    """A promise that the history's checker does not know was not kept."""
 
 
 class Scene:
-    """One run: who was told what."""
+    """One run: a copy of the ground, its clients, and who was told what."""
 
-    def __init__(self, seed: int) -> None:
-        """Set the scene: an empty branch, and processes that have not begun."""
-        self.world = World(seed)
-        self.written: dict[bytes, str] = {}
-        self.committed: list[CommitId] = []
-        self._inner = MemoryStore(REAL)
-        namespace = StorageNamespace(f"mem://{REAL.new_id()}")
-        self._objects = MemoryObjects.open(namespace, REAL)
-        self._repository = add_repository(self._inner, REAL, namespace)
-        store = self.world.store(self._inner)
-        for number in range(WRITERS):
-            self.world.spawn(self._writer(self._lake(store, self.world.environment), number))
-        for number in range(COMMITTERS):
-            self.world.spawn(self._committer(self._lake(store, self.world.environment), number))
-        self.world.spawn(lambda: self._sweep(store))
+    def __init__(
+        self,
+        world: World,
+        ground: Ground,
+        *,
+        faulty: bool = False,
+        objects: bool = False,
+        reads: Reads | None = None,
+    ) -> None:
+        self.world = world
+        self.ground = ground
+        self.repository = ground.repository
+        self.inner = ground.copy()
+        self.store = world.store(self.inner, page_rows=PAGE_ROWS)
+        self.faulty = faulty  # whether clients must expect that stores fail
+        self.history = world.history()
+        self.acknowledged: list[tuple[BranchName, CommitId]] = []
+        self.reset: set[BranchName] = set()  # branches that somebody may have deleted
+        self.errors: dict[str, list[Exception]] = {}  # what each client was told
+        self.sealed = False  # whether somebody sealed, and left it at that
+        self.won: list[str] = []  # keys that a put on condition of absence was told to have
+        self.refused: list[tuple[str, str]] = []
+        self._objects = objects
+        self._reads = reads
 
-    def run(self) -> int:
-        """Run to the end and check; gives the number of steps. Raises Lost."""
-        self.world.run()
-        lake = self._lake(self._inner, REAL)
-        last = commit(lake, self._repository, MAIN, CommitRequest("", "last", allow_empty=True))
-        self._check_writes(lake, last)
-        self._check_commits(lake, last)
-        return len(self.world.trace)
+    def lake(self, *, shared: bool = False) -> Lake:
+        """Open a lake for one process, or for several that share its memory."""
+        environment: Environment = self.world.environment
+        if not shared:
+            environment = SoloEnvironment(self.world.environment)
+        storage = self._own_storage(environment) if self._objects else STORAGE
+        lake = Lake.of(self.store, environment, lambda _: storage)
+        if self._reads is None:
+            return lake
+        return replace(lake, branches=self._reads(lake, self.ground))
 
-    def _lake(self, store: Store, environment: Environment) -> Lake:
-        snapshots = Snapshots(Files(self._objects, environment), environment)
-        storage = Storage(self._objects, AddressSource(environment), snapshots)
-        return Lake.of(store, environment, lambda _: storage)
+    def _own_storage(self, environment: Environment) -> Storage:
+        objects = self.world.objects(OBJECTS)
+        snapshots = Snapshots(Files(objects, PLAIN), PLAIN)
+        return Storage(objects, AddressSource(environment), snapshots)
 
-    def _writer(self, lake: Lake, number: int) -> Callable[[], None]:
-        key = ObjectKey(b"key%d" % number)
+    def check(self) -> Hashable:
+        """Hold what happened against every promise; gives what clients can tell apart."""
+        final = self.state()
+        self.history.final(final)
+        check_history(self.history.operations, self.ground.state)
+        self._check_commits()
+        self._check_conditions(final)
+        return self._outcome(), tuple(sorted(final.items()))
 
-        def write() -> None:
-            for turn in range(WRITES):
-                tag = f"{number}-{turn}"
-                now = from_seconds(1)
-                entry = Entry(address=tag, last_modified=now, size=turn, e_tag=tag)
-                stage_entry(lake, self._repository, MAIN, key, entry)
-                self.written[key] = tag
-                self._expect(self._read(lake, key), tag, "a read after the write")
-
-        return write
-
-    def _read(self, lake: Lake, key: ObjectKey) -> Record | None:
-        return view.read_stably(
-            lake,
-            self._repository,
-            MAIN,
-            lambda branch: view.find_record(lake, self._repository, branch, key),
-        )
-
-    def _committer(self, lake: Lake, number: int) -> Callable[[], None]:
-        def work() -> None:
-            for turn in range(COMMITS):
-                request = CommitRequest(f"committer {number}", f"{number}-{turn}")
-                with suppress(InvalidInput):  # nothing to commit
-                    made = commit(lake, self._repository, MAIN, request)
-                    self.committed.append(made.id)
-
-        return work
-
-    def _sweep(self, store: Store) -> None:
+    def check_leaks(self) -> None:
+        """Sweep, and see that every token with rows is one that a branch names."""
         for _ in range(SWEEPS):
-            Cleaner(store, self.world.environment, grace_s=0).run()
+            cleaned = Cleaner(self.inner, PLAIN, grace_s=0).run()
+            if cleaned.skipped:
+                raise Broken(f"the cleaner skipped {cleaned.skipped}")
+        named = {token_partition(t) for b in self.branches().values() for t in tokens_of(b)}
+        staged = {name for name in self.inner._partitions if b":" in name}
+        if leaked := staged - named:
+            raise Broken(f"H10: {leaked} are staged, and no branch names them")
 
-    def _check_writes(self, lake: Lake, last: Commit) -> None:
-        for key, tag in self.written.items():
-            snapshots = lake.storage(self._repository.storage_namespace).snapshots
-            self._expect(snapshots.get(last.meta_range_id, key), tag, "the last commit")
+    def check_recovery(self) -> None:
+        """See that whoever comes next can commit all that is shown, without an operator's help."""
+        lake = plain_lake(self.inner)
+        for name in self.branches():
+            before = self.state()
+            made = commit(lake, self.repository, name, CommitRequest("", "", allow_empty=True))
+            if self.tree(name, made) != {
+                k: v for k, v in before.items() if k.startswith(f"{name}:")
+            }:
+                raise Broken(f"a commit after the failure does not hold what {name} showed")
 
-    def _expect(self, found: Record | None, tag: str, where: str) -> None:
-        if found is None or tag.encode() not in found.value:
-            raise Lost(f"seed {self.world.seed}: {where} lacks the write {tag}")
+    def branches(self) -> dict[BranchName, Branch]:
+        """Give the branches as they are now."""
+        found = repositories(self.inner).find(NAME.encode())
+        if found is None or found.record != self.repository:
+            return {}
+        tables = plain_lake(self.inner).tables(self.repository)
+        return {branch.branch_id: branch for _, branch in tables.branches.scan()}
 
-    def _check_commits(self, lake: Lake, last: Commit) -> None:
-        commits, history = lake.tables(self._repository).commits, [last]
-        while history[-1].parents:
-            history.append(commits.get(history[-1].parents[0].encode()).record)
-        missing = set(self.committed) - {each.id for each in history}
-        if missing:
-            raise Lost(f"seed {self.world.seed}: commits {missing} are not in the history")
+    def state(self) -> Tree:
+        """Give all that all branches show now."""
+        lake = plain_lake(self.inner)
+        return shown(lake, self.repository, self.branches())
+
+    def tree(self, branch: str, commit: Commit) -> Tree:
+        """Give what a commit holds, under the names of its branch."""
+        return {f"{branch}:{k}": v for k, v in SNAPSHOTS.tree(commit.meta_range_id).items()}
+
+    def chain(self, head: CommitId) -> Iterator[Commit]:
+        """Walk the first parents of a commit."""
+        commits = plain_lake(self.inner).tables(self.repository).commits
+        found = commits.get(head.encode()).record
+        yield found
+        while found.parents:
+            found = commits.get(found.parents[0].encode()).record
+            yield found
+
+    def _check_conditions(self, final: Tree) -> None:
+        there = [key for key in self.won if key in self.ground.state]
+        if twice := [key for key, times in Counter(self.won + there).items() if times > 1]:
+            raise Broken(f"H5: {twice} had two puts that were both told to be the first")
+        if shown := [tag for key, tag in self.refused if final.get(key) == tag]:
+            raise Broken(f"H5: {shown} are shown, though their puts were refused")
+
+    def _check_commits(self) -> None:
+        for name, branch in self.branches().items():
+            if branch.sealed_tokens and not self.sealed and not self.faulty:
+                raise Broken(f"H11: {name} keeps sealed tokens that nobody will commit")
+            chain = list(self.chain(branch.commit_id))
+            ids = {commit.id for commit in chain}
+            lost = [c for b, c in self.acknowledged if b == name and c not in ids]
+            if lost and name not in self.reset:
+                raise Broken(f"G15: commits {lost} of {name} are not in its history")
+            said = Counter(c.message for c in chain if c.message and c.committer)
+            if twice := [message for message, times in said.items() if times > 1]:
+                raise Broken(f"H15: requests {twice} were committed twice")
+
+    def _outcome(self) -> Hashable:
+        """Sum up what each call gave, without ids that differ from seed to seed."""
+        said = Counter(
+            (str(o.kind), o.key, o.result, _said(o)) for o in self.history.operations[:-1]
+        )
+        return frozenset(said.items())
 
 
-def run_seeds(first: int, count: int) -> int:
-    """Run scenes with so many seeds; gives the number of steps."""
-    return sum(Scene(seed).run() for seed in range(first, first + count))
+def _said(operation: Operation) -> str:
+    if operation.tree is not None:
+        return str(sorted(operation.tree.items()))
+    return str(operation.listing or operation.identity)

@@ -6,7 +6,8 @@ objects, locks, events, the clock, the history. Two steps are *dependent* when s
 accesses is, and only the order of dependent steps can make two executions differ:
 
     READ, WRITE   of the same thing: dependent unless both read. A thing with part None is the whole
-                  of its space (a scan, a listing) and meets every part.
+                  of its space (a listing) and meets every part; a Span (a page of a scan) meets
+                  the keys that lie in it.
     INVOKE, RESPOND   dependent on each other, since A responds before B is invoked is what the
                   promises speak of; two invocations, or two responses, are not.
     ACQUIRE       two acquisitions of a lock are dependent.
@@ -35,6 +36,19 @@ class Mode(IntEnum):
     WAIT = auto()
     AGAIN = auto()
     KILL = auto()
+
+
+class Span(NamedTuple):
+    """All keys from the first to the last, both included; last None: to the end."""
+
+    first: bytes
+    last: bytes | None
+
+    def holds(self, part: object) -> bool:
+        """Say whether a key lies in it."""
+        if not isinstance(part, bytes) or part < self.first:
+            return False
+        return self.last is None or part <= self.last
 
 
 class Access(NamedTuple):
@@ -66,7 +80,12 @@ _ORDERS = {(Mode.SIGNAL, Mode.WAIT), (Mode.SIGNAL, Mode.ACQUIRE)}
 def _meet(one: Access, other: Access) -> bool:
     if one.space != other.space:
         return False
-    return one.part == other.part or one.part is None or other.part is None
+    if one.part == other.part or one.part is None or other.part is None:
+        return True
+    return any(
+        isinstance(a, Span) and a.holds(b)
+        for a, b in ((one.part, other.part), (other.part, one.part))
+    )
 
 
 class Relation(NamedTuple):

@@ -153,5 +153,6 @@ def _seen(operation: Operation, known: list[str]) -> Iterator[tuple[str, str | N
             known = [key for key in known if key <= listing.last]
     else:
         shown = operation.tree or {}
+        known = [key for key in known if key.startswith(operation.key)]
     for key in sorted({*known, *shown}):
         yield key, shown.get(key)

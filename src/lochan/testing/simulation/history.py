@@ -9,7 +9,7 @@ own, so it is always known which write a read returned; None is the identity of 
     write    a key    what it wrote   -                 (None: a delete)
     read     a key    what it found   -
     list     a prefix -               (after, last, {key: identity}); last None: to the end
-    commit   -        its id          {key: identity}, the whole tree
+    commit   a prefix its id          {key: identity}, the whole tree under the prefix
     final    -        -               {key: identity}, everything when all is quiet
 
 Results: OK; FAIL and UNKNOWN may have taken effect before their response and never after (G5);
@@ -20,7 +20,7 @@ become as short as they can be, which orders more pairs and finds more.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from enum import StrEnum
 
 import msgspec
@@ -115,15 +115,22 @@ class History:
         with self._call(Kind.WRITE, key, identity):
             work()
 
+    def writes(self, changes: Mapping[str, str | None], work: Callable[[], object]) -> None:
+        """Record one call that writes several keys."""
+        with ExitStack() as calls:
+            for key, identity in changes.items():
+                calls.enter_context(self._call(Kind.WRITE, key, identity))
+            work()
+
     def read(self, key: str, work: Callable[[], str | None]) -> str | None:
         """Record a read."""
         with self._call(Kind.READ, key) as operation:
             operation.identity = work()
         return operation.identity
 
-    def commit(self, work: Callable[[], tuple[str, Tree]]) -> None:
-        """Record a commit by its id and tree."""
-        with self._call(Kind.COMMIT) as operation:
+    def commit(self, work: Callable[[], tuple[str, Tree]], prefix: str = "") -> None:
+        """Record a commit by its id and tree; it speaks of the keys under `prefix` alone."""
+        with self._call(Kind.COMMIT, prefix) as operation:
             operation.identity, tree = work()
             operation.tree = dict(tree)
 

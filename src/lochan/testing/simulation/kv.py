@@ -11,7 +11,7 @@ from itertools import islice
 
 from lochan.errors import PredicateFailed
 from lochan.kv.store import Pair, Present, Store, Versioned
-from lochan.testing.simulation.access import Mode
+from lochan.testing.simulation.access import Mode, Span
 from lochan.testing.simulation.calls import Calls
 
 PAGE_ROWS = 256
@@ -71,8 +71,11 @@ class SimulatedStore:
 
     def _page(self, partition: bytes, start: bytes) -> list[Pair]:
         def work() -> list[Pair]:
-            self._touch(partition, None, Mode.READ)
-            return list(islice(self._store.scan(partition, start), self._page_rows))
+            page = list(islice(self._store.scan(partition, start), self._page_rows))
+            # Behind the last row of a full page others may write what they want.
+            last = page[-1][0] if len(page) == self._page_rows else None
+            self._touch(partition, Span(start, last), Mode.READ)
+            return page
 
         return self._calls.read("scan", _text(partition), _text(start), work)
 
@@ -89,7 +92,7 @@ class SimulatedStore:
 
         self._calls.write(operation, _text(partition), _text(key), work)
 
-    def _touch(self, partition: bytes, key: bytes | None, mode: Mode) -> None:
+    def _touch(self, partition: bytes, key: bytes | Span, mode: Mode) -> None:
         self._calls.turns.touch((self._thing, partition), key, mode)
 
 

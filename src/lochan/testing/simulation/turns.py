@@ -105,6 +105,7 @@ class Turns:
         self._atomic = False
         self._hub: greenlet | None = None
         self._unstarted: list[Process] = []
+        self._alive: list[Process] = []  # those who are not known to be done, in order of birth
         self._things: Counter[str] = Counter()
 
     def spawn(
@@ -122,6 +123,7 @@ class Turns:
         process.greenlet = greenlet(lambda: self._body(process, work))
         self.touch(("process", name), None, Mode.SIGNAL)
         self.processes[name] = process
+        self._alive.append(process)
         self._unstarted.append(process)
         return name
 
@@ -191,7 +193,7 @@ class Turns:
         """Name the processes that can take a step."""
         can: list[str] = []
         sleepers: list[str] = []
-        for process in self.processes.values():
+        for process in self._alive:
             if process.dead or process.done:
                 continue
             if process.wake is not None:
@@ -217,7 +219,8 @@ class Turns:
         accesses = process.accesses | self._start()
         if process.wake is not None:  # it went to sleep, and has looked at the clock for that
             accesses.add(Access("clock", None, Mode.READ))
-        self._bury()
+        if process.done or any(access.mode is Mode.KILL for access in accesses):
+            self._bury()
         self.trace.append(Taken(process.name, label, frozenset(accesses)))
 
     def _start(self) -> set[Access]:
@@ -237,13 +240,15 @@ class Turns:
         self.current = None
 
     def _bury(self) -> None:
-        for process in self.processes.values():
+        """Bring whoever was killed to an end, and forget whoever has come to one."""
+        for process in self._alive:
             if process.dead and not process.done:
                 self.current = process
                 assert process.greenlet is not None
                 process.greenlet.parent = self._hub
                 process.greenlet.throw(Crashed(f"{process.name} crashes"))
                 self.current = None
+        self._alive = [process for process in self._alive if not process.done]
 
     def _abandon(self) -> None:
         """End what is left (background work, or everything after an error)."""
@@ -262,5 +267,5 @@ class Turns:
             process.error = error
 
     def _waiting(self) -> str:
-        left = (p for p in self.processes.values() if p.foreground and not p.done)
+        left = (p for p in self._alive if p.foreground and not p.done)
         return ", ".join(f"{p.name} at {p.label}" for p in left)

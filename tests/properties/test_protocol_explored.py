@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The real stories in every order that can matter (reliability V2): G1 to G7, G14 to G17.
+
+A scope that is not explored to its end within the limit is still clean as far as it went; the
+campaigns go further. Runs at random stand beside the explorer and must see nothing that it did not.
+"""
+
+import pytest
+
+from lochan.testing.simulation import explore, random_runs
+from support.protocol_runs import ALL, explored, summary
+from support.protocol_scopes import FEATURE, Scope, merges
+from support.simulated_lake import Scene
+
+LIMIT = 250
+JUDGED = 40  # runs at random beside each complete scope
+
+# Where each promise is put to the test; the same checks run in all scopes.
+PROMISES = {
+    "rel_G1": ["write, commit, read", "read, commit and clean", "compact and clean, read"],
+    "rel_G2": ["list, write, delete", "write, commit, read"],
+    "rel_G3": ["list, commit and clean", "list, write, delete"],
+    "rel_G4": ["two commits", "delete, commit", "compact, commit"],
+    "rel_G6": ["two writers that commit", "two commits, one cleans"],
+    "rel_G7": ["write, commit", "two commits, one cleans", "compact, write", "merge, write"],
+    "rel_G13": ["stale write, commit", "stale read, commit and clean", "stale first put, commit"],
+    "rel_G14": ["commit, look back, clean", "end of a branch, look back"],
+    "rel_G15": ["two commits", "merge, write and commit", "two merges", "revert, write and commit"],
+    "rel_G17": ["two writers in one server, commit", "two commits in one server"],
+    "rel_R1": ["two creations"],
+    "rel_R2": ["creation, cleaner", "slow creation, look and clean"],
+    "rel_R13": ["slow creation, look and clean", "slow creation, another creation"],
+    "rel_R15": ["two cleaners", "end, creation, cleaner"],
+    "rel_R16": ["two ends, a creation"],
+    "rel_R17": ["end, write", "end, read", "end, commit", "end and creation, write"],
+}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_scope_keeps_every_promise_in_every_order(name: str) -> None:
+    seen = explored(name, LIMIT)
+    if seen.wrong is not None:
+        raise seen.wrong
+    assert seen.executions
+
+
+@pytest.mark.parametrize("promise", PROMISES)
+def test_promises_are_kept_in_every_order_tried(promise: str) -> None:
+    assert [explored(name, LIMIT).wrong for name in PROMISES[promise]] == [None] * len(
+        PROMISES[promise]
+    )
+
+
+def test_at_least_twenty_five_scopes_are_complete() -> None:
+    seen = [explored(name, LIMIT) for name in ALL]
+    bounded = [name for name, each in zip(ALL, seen, strict=True) if not each.complete]
+    print(f"{summary(seen)}; bounded by {LIMIT}: {', '.join(bounded)}")
+    assert len(seen) - len(bounded) >= 25
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_runs_at_random_see_nothing_that_the_explorer_did_not(name: str) -> None:
+    seen, scope = explored(name, LIMIT), ALL[name]
+    if not seen.complete:
+        return
+    judge = random_runs(scope.make, scope.check, range(JUDGED))
+    assert judge.wrong is None
+    assert set(judge.outcomes) <= set(seen.outcomes)
+
+
+def test_rel_G16_a_merge_is_seen_whole_or_not_at_all() -> None:
+    scope = Scope(FEATURE, {"merger": merges, "lister": lambda client: [client.listing()]})
+    listings = set()
+
+    def check(scene: Scene) -> None:
+        scene.check()
+        listings.update(o.listing.entries for o in scene.history.operations if o.listing)
+
+    seen = explore(scope.make, check)
+    assert seen.complete
+    assert seen.wrong is None
+    assert listings == {(("main:a", "a0"),), (("main:a", "a1"), ("main:b", "b1"))}

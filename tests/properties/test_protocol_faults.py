@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The real stories while things fail: each call once (reliability V4), and at random (V3)."""
+
+from collections import Counter
+
+from lochan.faults import Fault
+from lochan.testing.simulation import Explored, World, explore, random_runs
+from lochan.testing.simulation.explorer import Check
+from lochan.testing.simulation.faults import fail_nth
+from support.chaos import CLIENTS, SERVERS, AnyReads, run_chaos
+from support.protocol_runs import FAULTS, failed
+from support.protocol_scopes import STAGED, Scope, commits_and_cleans, reads, writes
+from support.simulated_lake import Scene
+
+SEEDS = 120
+# One scope for each story; the campaigns have all.
+FAILED = [
+    *("write, commit", "delete, commit", "list, commit and clean", "first put, commit and clean"),
+    *("two commits, one cleans", "merge, write and commit", "revert, write", "two merges"),
+    *("end and new beginning of a branch, write", "compact, commit", "reset, commit"),
+    *("commit with objects, write", "two commits in one server", "two beginnings of a branch"),
+    *("end and creation, write", "two ends, a creation", "creation, cleaner"),
+]
+
+
+def test_rel_V4_whatever_call_fails_nothing_is_lost_and_the_next_commit_holds_all() -> None:
+    points = Counter[str]()
+    for failure in failed(FAILED):
+        if failure.seen.wrong is not None:
+            failure.seen.wrong.add_note(f"{failure.process} in {failure.scope}: {failure[2:4]}")
+            raise failure.seen.wrong
+        points[failure.fault] += 1
+    print(f"{points.total():,} calls failed in {len(FAILED)} scopes, 0 violations")
+    assert all(points[fault] > 100 for fault in FAULTS)
+
+
+def test_rel_V3_servers_that_crash_stores_that_fail_and_clocks_that_jump() -> None:
+    steps = run_chaos(1, SEEDS)
+    clients = f"{SERVERS} servers with {CLIENTS} clients each"
+    print(f"{clients}: {SEEDS} seeds, {steps:,} steps, 0 violations")
+    assert steps > 300 * SEEDS
+
+
+def test_rel_G5_what_failed_is_never_seen_after_a_later_success() -> None:
+    scope = Scope(
+        STAGED,
+        {
+            "writer": lambda client: [client.put("a", "a2"), client.put("a", "a3")],
+            "reader": lambda client: [client.get("a", times=2)],
+        },
+    )
+    results: Counter[str] = Counter()
+
+    def check(scene: Scene) -> None:
+        scope.check(scene)
+        results.update(str(operation.result) for operation in scene.history.operations)
+
+    for number in range(1, 8):
+        for fault in (Fault.ERROR, Fault.LOST_REQUEST, Fault.LOST_RESPONSE):
+            assert failing(scope, check, number, fault).wrong is None
+    assert min(results["ok"], results["fail"], results["unknown"]) > 10
+
+
+def failing(scope: Scope, check: Check[Scene], number: int, fault: Fault) -> Explored:
+    plan = fail_nth("writer", number, fault)
+    return explore(scope.make_faulty, check, limit=20, plan=lambda _: plan)
+
+
+def test_rel_G13_a_cache_that_gives_any_earlier_record_costs_retries_and_nothing_else() -> None:
+    def stale(world: World) -> Scene:
+        chance = world.environment.chance
+        return Scope(
+            STAGED,
+            {"writer": writes, "reader": reads, "committer": commits_and_cleans},
+            reads=lambda lake, _: AnyReads(lake, lambda: chance("cache")),
+        ).make(world)
+
+    seen = random_runs(stale, Scene.check, range(150))
+    assert seen.wrong is None
