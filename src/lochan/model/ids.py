@@ -86,6 +86,11 @@ def valid_ref(text: str) -> Ref:
     return Ref(text)
 
 
+def is_commit_id(text: str) -> bool:
+    """Say whether a text could be a commit's id."""
+    return _HASH.fullmatch(text) is not None
+
+
 def valid_commit_id(text: str) -> CommitId:
     """Accept a whole commit id; a shortened one is a ref."""
     if not _HASH.fullmatch(text):

@@ -28,13 +28,10 @@ def create_branch(
     Refused for a read-only repository.
     """
     require_writable(lake.branches.fresh_repository(repository), force=lake.force)
-    tables = lake.tables(repository)
-    found = tables.commits.get(head.encode()).record
-    # A crashed attempt leaves a commit record whose place in history belongs to another one.
-    ClockIndex.of(lake.store, repository).require_published(found)
+    lake.commits.require_published(repository, head)
     token = new_staging_token(repository.repository_id, name, lake.environment.new_id())
     branch = Branch(branch_id=name, commit_id=head, staging_token=token, hidden=hidden)
-    branches.create_branch(tables, branch)
+    branches.create_branch(lake.tables(repository), branch)
     return branch
 
 

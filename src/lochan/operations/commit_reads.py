@@ -1,27 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tree of a commit, remembered: every read of a branch asks for its head's.
+"""What is remembered of commits: their trees, and which were seen published a moment ago.
 
-A commit's id hashes its tree, so what was once read stays true and needs no fresh look. The rest of
-a record is not kept here: a restore fills generation and clocks in afterwards. Trees are kept by
-the repository's unique identifier, since a later repository of the same name may lack the commit.
+Every read of a branch asks for its head's tree. A commit's id hashes its tree, so what was once
+read stays true and needs no fresh look. The rest of a record is not kept: a restore fills
+generation and clocks in afterwards. That a commit was published is believed for a second, so that
+many branches can be made of one without asking each time. All is kept by the repository's unique
+identifier, since a later repository of the same name may lack the commit.
 """
 
+from lochan.environment import Environment
 from lochan.kv.store import Store
 from lochan.model.ids import CommitId, MetaRangeId, UniqueIdentifier
 from lochan.model.records import Repository
+from lochan.refs.clock_index import ClockIndex
 from lochan.refs.tables import RepositoryTables
 
 MOST_KEPT = 10_000  # commits; about two megabytes
+BELIEVED_FOR_S = 1.0
+
+
+_Place = tuple[UniqueIdentifier, CommitId]
 
 
 class CommitReads:
     """Reads of commits' trees, shared by all stories of a process. Any thread may ask."""
 
-    def __init__(self, store: Store, most: int = MOST_KEPT) -> None:
+    def __init__(self, store: Store, environment: Environment, most: int = MOST_KEPT) -> None:
         """Read from this store and keep at most so many."""
         self._store = store
+        self._environment = environment
         self._most = most
-        self._trees: dict[tuple[UniqueIdentifier, CommitId], MetaRangeId] = {}
+        self._trees: dict[_Place, MetaRangeId] = {}
+        self._published: dict[_Place, float] = {}
 
     def tree(self, repository: Repository, commit: CommitId) -> MetaRangeId:
         """Name the tree of a commit. Raises NotFound."""
@@ -34,3 +44,17 @@ class CommitReads:
             self._trees.clear()
         self._trees[place] = record.meta_range_id
         return record.meta_range_id
+
+    def require_published(self, repository: Repository, commit: CommitId) -> None:
+        """Refuse a commit that no branch was ever moved to: a crashed attempt leaves such records.
+
+        Raises: NotFound; Conflict, code never-published.
+        """
+        place, now = (repository.unique_identifier, commit), self._environment.monotonic()
+        if now - self._published.get(place, -BELIEVED_FOR_S) < BELIEVED_FOR_S:
+            return
+        record = RepositoryTables.of(self._store, repository).commits.get(commit.encode()).record
+        ClockIndex.of(self._store, repository).require_published(record)
+        if len(self._published) >= self._most:
+            self._published.clear()
+        self._published[place] = now

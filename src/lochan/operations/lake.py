@@ -55,7 +55,7 @@ class Lake:
             storage,
             StagingArea(store),
             BranchReads(store, environment),
-            CommitReads(store),
+            CommitReads(store, environment),
             Turns(environment),
         )
 

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from lochan.errors import AlreadyExists, Conflict, NotFound, NotUnique, PredicateFailed
 from lochan.errors import UnknownOutcome as Unknown
 from lochan.kv.table import Stored
-from lochan.model.ids import BranchName
+from lochan.model.ids import BranchName, is_commit_id
 from lochan.model.records import Branch
 from lochan.refs.outcomes import begun
 from lochan.refs.seek import scan_from
@@ -110,7 +110,10 @@ def list_branches_by_commit(
 
 def _check_name_is_free(tables: RepositoryTables, name: BranchName) -> None:
     # A tag made at the same time can slip through; resolving then finds the branch, everywhere.
-    for kind, table in (("tag", tables.tags), ("commit", tables.commits)):
+    taken = {"tag": tables.tags, "commit": tables.commits}
+    if not is_commit_id(name):
+        del taken["commit"]
+    for kind, table in taken.items():
         if table.find(name.encode()) is not None:
             message = f"there is a {kind} {name!r}, so a branch cannot have this name"
             raise AlreadyExists(message, code=f"{kind}-already-exists", branch=name)
