@@ -66,10 +66,13 @@ def _unprivileged() -> dict[str, Any]:
 class PostgresServer:
     """One server on one data folder; it can be stopped, killed and started again."""
 
-    def __init__(self, bin_folder: Path, folder: Path, run_as: dict[str, Any]) -> None:
+    def __init__(
+        self, bin_folder: Path, folder: Path, run_as: dict[str, Any], *, fsync: bool
+    ) -> None:
         self._bin = bin_folder
         self._folder = folder
         self._run_as = run_as
+        self._fsync = fsync
         self._process: subprocess.Popen[bytes] | None = None
         self.port = _free_port()
 
@@ -96,7 +99,7 @@ class PostgresServer:
             "listen_addresses": "127.0.0.1",
             "port": self.port,
             "unix_socket_directories": self._folder,
-            "fsync": "off",
+            "fsync": "on" if self._fsync else "off",
             "max_connections": 100,
             "shared_buffers": "64MB",
         }
@@ -146,8 +149,8 @@ def _free_port() -> int:
 
 
 @contextmanager
-def new_server() -> Iterator[PostgresServer]:
-    """Run a server of its own for somebody who wants to stop or kill it."""
+def new_server(*, fsync: bool = False) -> Iterator[PostgresServer]:
+    """Run a server of its own for somebody who wants to stop or kill it, or to measure it."""
     folder_of_tools = binaries()
     if folder_of_tools is None:
         skip_without("PostgreSQL", "no initdb and postgres found; install PostgreSQL")
@@ -157,7 +160,7 @@ def new_server() -> Iterator[PostgresServer]:
         folder = Path(name)
         if run_as:
             os.chown(folder, run_as["user"], run_as["group"])
-        server = PostgresServer(folder_of_tools, folder, run_as)
+        server = PostgresServer(folder_of_tools, folder, run_as, fsync=fsync)
         server.make()
         server.start()
         try:

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One long commit while many stage: the scenario that seed 000 asks to be measured.
+
+Sixteen stagers write to the branch whose half a million staged objects are being committed. First
+they write as fast as they can, which gives the saturated rate. Then half of that is offered on a
+fixed timetable, without the commit and with it. SQLite and PostgreSQL, both with fsync; stagers in
+the committer's own process, where they share one interpreter lock with it, and in others.
+"""
+
+import sys
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import count
+from time import monotonic, sleep
+
+import msgspec
+
+from ground import MAIN, Ground, new_ground, stage_objects
+from lochan.operations.commit import CommitRequest, commit
+from measure import Row, chosen
+from postgres import postgres
+from stagers import Processes, Threads, Timetable, Window
+
+OBJECTS = chosen(500_000, small=2_000)
+STAGERS = 16
+PROCESSES = 4
+WARM_UP_S = chosen(1.0, small=0.1)
+WINDOW_S = chosen(5.0, small=0.3)
+LEAST_SHARE = 0.95
+MOST_P99 = 3.0
+
+Stagers = Threads | Processes
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The same stagers four times: saturated and at half of that, without the commit and with."""
+
+    saturated: Window
+    saturated_beside: Window
+    alone: Window
+    beside: Window
+
+
+class Scenario:
+    """Loads on one lake, each beside nothing or beside a commit of freshly staged objects."""
+
+    def __init__(self, ground: Ground, stagers: Stagers) -> None:
+        """Measure these stagers."""
+        self._ground = ground
+        self._stagers = stagers
+        self._numbers = count(1)
+
+    def measured(self) -> Figures:
+        """Run all four; what is staged is as much in each of them."""
+        self._stage()
+        saturated = self._load(0.0, commits=False)
+        half = saturated.rate / 2
+        alone = self._load(half, commits=False)
+        beside = self._load(half, commits=True)
+        self._stage()
+        return Figures(saturated, self._load(0.0, commits=True), alone, beside)
+
+    def _stage(self) -> None:
+        stage_objects(self._ground, OBJECTS, version=next(self._numbers))
+
+    def _load(self, rate: float, *, commits: bool) -> Window:
+        """Offer a load; the window is the commit's length, or a fixed one."""
+        self._stagers.begin(Timetable(monotonic(), rate, next(self._numbers)))
+        sleep(WARM_UP_S)
+        start = monotonic()
+        if commits:
+            said = CommitRequest("bench", "long")
+            commit(self._ground.lake, self._ground.repository, MAIN, said)
+        else:
+            sleep(WINDOW_S)
+        end = monotonic()
+        return self._stagers.finish(end).within(start, end)
+
+
+def main() -> list[Row]:
+    """Measure both stores, each with stagers in this process and in others."""
+    rows = _rows("SQLite", "")
+    with postgres() as url:
+        if url:
+            return rows + _rows("PostgreSQL", url)
+    why = "NOT MEASURED: no initdb and postgres found"
+    return [*rows, Row("the same, PostgreSQL", why, "", None, "", None)]
+
+
+def _rows(name: str, kv: str) -> list[Row]:
+    with new_ground(kv) as ground:
+        with closing(Threads(ground, STAGERS)) as inside:
+            mine = Scenario(ground, inside).measured()
+        with closing(Processes(ground, STAGERS, PROCESSES)) as outside:
+            theirs = Scenario(ground, outside).measured()
+    return [
+        *_shown(f"{name}, {STAGERS} threads of the committer's process", mine),
+        *_shown(f"{name}, {STAGERS} threads of {PROCESSES} other processes", theirs),
+    ]
+
+
+def _shown(where: str, found: Figures) -> list[Row]:
+    beside, alone = found.beside, found.alone
+    slower = beside.p99_s / alone.p99_s
+    return [
+        Row(
+            f"long-commit-multiple-staging, {where}: writes done",
+            f"{beside.share:.1%} of {beside.offered / beside.seconds:,.0f}/s",
+            f"without the commit {alone.share:.1%}",
+            beside.share / alone.share,
+            f">= {LEAST_SHARE:.0%}",
+            beside.share >= LEAST_SHARE,
+        ),
+        Row(
+            "  their p99, from when they were due",
+            f"{beside.p99_s * 1e3:.1f} ms while {OBJECTS:,} are committed",
+            f"without the commit {alone.p99_s * 1e3:.1f} ms",
+            slower,
+            f"<= {MOST_P99:g}x",
+            slower <= MOST_P99,
+        ),
+        Row(
+            f"  saturated; the commit takes {found.saturated_beside.seconds:.1f} s,"
+            f" at half the load {beside.seconds:.1f} s",
+            f"{found.saturated_beside.rate:,.0f}/s,"
+            f" p99 {found.saturated_beside.p99_s * 1e3:.1f} ms",
+            f"without the commit {found.saturated.rate:,.0f}/s,"
+            f" p99 {found.saturated.p99_s * 1e3:.1f} ms",
+            found.saturated_beside.rate / found.saturated.rate,
+            "report",
+            None,
+        ),
+    ]
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(msgspec.json.encode(main()))
