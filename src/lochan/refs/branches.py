@@ -110,13 +110,15 @@ def list_branches_by_commit(
 
 def _check_name_is_free(tables: RepositoryTables, name: BranchName) -> None:
     # A tag made at the same time can slip through; resolving then finds the branch, everywhere.
-    taken = {"tag": tables.tags, "commit": tables.commits}
-    if not is_commit_id(name):
-        del taken["commit"]
-    for kind, table in taken.items():
-        if table.find(name.encode()) is not None:
-            message = f"there is a {kind} {name!r}, so a branch cannot have this name"
-            raise AlreadyExists(message, code=f"{kind}-already-exists", branch=name)
+    if tables.tags.find(name.encode()) is not None:
+        raise _taken("tag", name)
+    if is_commit_id(name) and tables.commits.find(name.encode()) is not None:
+        raise _taken("commit", name)
+
+
+def _taken(kind: str, name: BranchName) -> AlreadyExists:
+    message = f"there is a {kind} {name!r}, so a branch cannot have this name"
+    return AlreadyExists(message, code=f"{kind}-already-exists", branch=name)
 
 
 def _same_branch(found: Branch, ours: Branch) -> bool:
