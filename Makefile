@@ -13,7 +13,7 @@ NATIVE := $(wildcard src/lochan/kernel/native/*.pyx src/lochan/kernel/native/*.p
 PROTO := src/lochan/model/records.proto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check bench verify servers fmt lock proto clean
+.PHONY: help demo serve test check bench verify verify-ci servers fmt lock proto clean
 
 help:
 	@echo 'demo     a small lake, from nothing, with what each step did'
@@ -21,6 +21,7 @@ help:
 	@echo 'test     every test but the campaigns; PYTEST_ARGS passes options on'
 	@echo 'check    style, types, import contracts, architecture'
 	@echo 'verify   the campaigns: crashes, corruption, fuzzing, large trees (long)'
+	@echo 'verify-ci  the campaigns of every change: simulations of the protocol (half an hour)'
 	@echo 'bench    the figures, each beside its yardstick'
 	@echo 'servers  get what some tests speak to: sst_dump, PostgreSQL, FUSE (by apt-get, as root), Azurite (by npm)'
 	@echo 'fmt      format the sources'
@@ -62,6 +63,9 @@ bench: $(VENV)/kernel
 verify: $(VENV)/kernel
 	@sh .ci/servers '$(SERVERS)' verify
 	$(BIN)/python -m pytest -m campaign $(PYTEST_ARGS)
+
+verify-ci: $(VENV)/kernel
+	$(BIN)/python -m pytest -m ci_campaign $(PYTEST_ARGS)
 
 servers:
 	@sh .ci/servers auto verify

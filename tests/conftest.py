@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures that start real servers; each lives in a module of its own under tests/servers."""
+"""Fixtures: those that start real servers each live in a module of their own, tests/servers."""
 
 pytest_plugins = [
+    "support.tally",
     "servers.missing",
     "servers.forgetful_fs",
     "servers.postgres",

@@ -5,7 +5,7 @@ This measures the tests, not the code. Each hole has the scene in which it shows
 executions within which it must; what was needed is printed.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -18,6 +18,7 @@ from support import holes
 from support.protocol_runs import ALL
 from support.protocol_scopes import EMPTY, Scope
 from support.simulated_lake import Scene
+from support.tally import Tally
 
 MOST = 1000  # executions; a hole that is not seen in so many counts as missed
 
@@ -103,30 +104,22 @@ HOLES = {
 }
 
 
-@pytest.fixture(scope="module")
-def needed() -> Iterator[dict[str, int]]:
-    """What each hole took; printed when all are done."""
-    taken: dict[str, int] = {}
-    yield taken
-    print(f"\n{len(taken)} of {len(HOLES)} mutants caught; executions needed: {taken}")
-
-
 @pytest.mark.parametrize("name", HOLES)
-def test_a_hole_is_caught(
-    name: str, needed: dict[str, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_hole_is_caught(name: str, tally: Tally, monkeypatch: pytest.MonkeyPatch) -> None:
     caught = HOLES[name]
     caught.hole(monkeypatch)
     seen = caught.search()
+    tally(executions=seen.executions, mutants=bool(seen.wrong), missed=not seen.wrong)
+    print(f"{name}: {seen.executions} executions until {seen.wrong}")
     assert seen.wrong is not None, f"{name} was not seen in {seen.executions} executions"
     with pytest.raises(AssertionError, match=caught.breaks):
         raise seen.wrong
-    needed[name] = seen.executions
 
 
 @pytest.mark.parametrize("name", [name for name in HOLES if name != "rel_H16"])
-def test_the_product_is_clean_where_its_holes_show(name: str) -> None:
+def test_the_product_is_clean_where_its_holes_show(name: str, tally: Tally) -> None:
     seen = HOLES[name].search()
+    tally(executions=seen.executions, violations=int(seen.wrong is not None))
     assert seen.wrong is None
 
 

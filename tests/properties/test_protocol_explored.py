@@ -11,6 +11,7 @@ from lochan.testing.simulation import explore, random_runs
 from support.protocol_runs import ALL, explored, summary
 from support.protocol_scopes import FEATURE, Scope, merges
 from support.simulated_lake import Scene
+from support.tally import Tally
 
 LIMIT = 250
 JUDGED = 40  # runs at random beside each complete scope
@@ -37,8 +38,9 @@ PROMISES = {
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_scope_keeps_every_promise_in_every_order(name: str) -> None:
+def test_a_scope_keeps_every_promise_in_every_order(name: str, tally: Tally) -> None:
     seen = explored(name, LIMIT)
+    tally(executions=seen.executions, violations=int(seen.wrong is not None))
     if seen.wrong is not None:
         raise seen.wrong
     assert seen.executions
@@ -59,11 +61,12 @@ def test_at_least_twenty_five_scopes_are_complete() -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_runs_at_random_see_nothing_that_the_explorer_did_not(name: str) -> None:
+def test_runs_at_random_see_nothing_that_the_explorer_did_not(name: str, tally: Tally) -> None:
     seen, scope = explored(name, LIMIT), ALL[name]
     if not seen.complete:
         return
     judge = random_runs(scope.make, scope.check, range(JUDGED))
+    tally(executions=judge.executions, violations=int(judge.wrong is not None))
     assert judge.wrong is None
     assert set(judge.outcomes) <= set(seen.outcomes)
 

@@ -57,6 +57,13 @@ class Failure(NamedTuple):
     number: int
     seen: Explored
 
+    def require_clean(self) -> None:
+        """Raise what went wrong, with what failed."""
+        if self.seen.wrong is not None:
+            place = f"{self.fault} of call {self.number} of {self.process} in {self.scope!r}"
+            self.seen.wrong.add_note(f"{place}, schedule {self.seen.schedule}")
+            raise self.seen.wrong
+
 
 def some_orders(make: Make[Scene], check: Check[Scene], plan: PlanMaker, orders: range) -> Explored:
     """Run a scene under a plan, once a seed."""

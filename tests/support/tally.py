@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What simulations did, summed up in a line at the end of a run.
+
+A test says `tally(executions=12, violations=0)`; counts of the same name are added up. They travel
+with the reports, so it also works when tests run in several processes.
+"""
+
+from collections import Counter
+from typing import Protocol
+
+import pytest
+
+NAMES = {
+    "executions": "executions",
+    "seeds": "seeds",
+    "calls": "failed calls",
+    "violations": "violations",
+    "mutants": "mutants caught",
+    "missed": "mutants missed",
+}
+
+
+class Tally(Protocol):
+    """Counts what a test did."""
+
+    def __call__(self, **counts: int) -> None:
+        """Add counts; their names are the keys of NAMES."""
+
+
+@pytest.fixture
+def tally(request: pytest.FixtureRequest) -> Tally:
+    def count(**counts: int) -> None:
+        assert counts.keys() <= NAMES.keys()
+        request.node.user_properties.append(("tally", counts))
+
+    return count
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many executions, seeds and mutants there were, and what came of them."""
+    total = Counter[str]()
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.stats.get(outcome, []):
+            for name, counts in getattr(report, "user_properties", []):
+                if name == "tally":
+                    total.update(counts)
+    if total:
+        said = ", ".join(f"{total[name]:,} {words}" for name, words in NAMES.items())
+        terminalreporter.section("simulations of the protocol", sep="-")
+        terminalreporter.write_line(said)

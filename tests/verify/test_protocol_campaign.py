@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The simulations of the protocol at length: V2, V3 and V4 of the reliability plan.
+
+    make verify-ci   the column of every change: minutes
+    make verify      the column of every night: hours
+
+Each test is a part of its column, so that a failure names the part; the line at the end of the run
+sums up. What fails can be run again by the seed or schedule that it names.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+
+import pytest
+
+from lochan.testing.simulation import Pct, explore, random_runs
+from lochan.testing.simulation.chance import Chance
+from lochan.testing.simulation.faults import random_faults
+from support.chaos import run_chaos
+from support.protocol_runs import ALL, FAULTS, failed
+from support.tally import Tally
+
+CHUNK = 500  # seeds a test
+
+
+@dataclass(frozen=True)
+class Column:
+    """How much of each: orders a scope, seeds of servers that crash, orders of each failed call."""
+
+    explored: int
+    at_random: int
+    seeds: int
+    orders: int
+    pairs: int
+
+
+# Two thirds of the scopes are complete long before the limit; all together make 200,000 and 2
+# million executions.
+CI = Column(explored=9_000, at_random=1_000, seeds=20_000, orders=2, pairs=2_000)
+NIGHTLY = Column(explored=90_000, at_random=10_000, seeds=500_000, orders=20, pairs=200_000)
+
+COLUMNS = [
+    pytest.param(CI, marks=pytest.mark.ci_campaign, id="ci"),
+    pytest.param(NIGHTLY, marks=pytest.mark.campaign, id="nightly"),
+]
+CHUNKS = [
+    pytest.param(first, marks=mark, id=f"{name}-{first}")
+    for column, mark, name in (
+        (CI, pytest.mark.ci_campaign, "ci"),
+        (NIGHTLY, pytest.mark.campaign, "nightly"),
+    )
+    for first in range(1_000_000, 1_000_000 + column.seeds, CHUNK)
+]
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("column", COLUMNS)
+def test_rel_V2_a_scope_in_every_order(column: Column, name: str, tally: Tally) -> None:
+    scope = ALL[name]
+    seen = explore(scope.make, scope.check, limit=column.explored)
+    print(f"{name}: {seen}")
+    tally(executions=seen.executions, violations=int(seen.wrong is not None))
+    if seen.wrong is not None:
+        seen.wrong.add_note(f"schedule {seen.schedule}")
+        raise seen.wrong
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("column", COLUMNS)
+def test_rel_V2_runs_at_random_beside_the_explorer(column: Column, name: str, tally: Tally) -> None:
+    scope = ALL[name]
+    for order in (partial(Pct, depth=3, steps=80), partial(Pct, depth=6, steps=80)):
+        seeds = range(column.at_random // 2)
+        seen = random_runs(scope.make, scope.check, seeds, order=order)
+        tally(executions=seen.executions, violations=int(seen.wrong is not None))
+        assert seen.wrong is None, f"seed {seen.seed}: {seen.wrong}"
+
+
+@pytest.mark.parametrize("first", CHUNKS)
+def test_rel_V3_servers_that_crash_stores_that_fail_and_clocks_that_jump(
+    first: int, tally: Tally
+) -> None:
+    run_chaos(first, CHUNK)
+    tally(seeds=CHUNK)
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("column", COLUMNS)
+def test_rel_V4_each_call_fails_in_each_way(column: Column, name: str, tally: Tally) -> None:
+    for failure in failed([name], orders=range(column.orders)):
+        tally(calls=1, violations=int(failure.seen.wrong is not None))
+        failure.require_clean()
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_rel_V4_two_calls_fail(column: Column, tally: Tally) -> None:
+    names = list(ALL)
+    for seed in range(column.pairs):
+        scope = ALL[Chance(seed, "scope").pick(names)]
+        plan = partial(random_faults, probability=0.05, kinds=FAULTS, most=2)
+        seen = random_runs(scope.make_faulty, scope.check, [seed], plan=plan)
+        tally(calls=2, violations=int(seen.wrong is not None))
+        assert seen.wrong is None, f"seed {seed}: {seen.wrong}"
