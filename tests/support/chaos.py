@@ -20,7 +20,7 @@ from lochan.testing.simulation.faults import Plan, random_faults
 from support.lakes import MAIN
 from support.protocol_scopes import grow
 from support.simulated_client import KEYS, Client, Work
-from support.simulated_ground import Ground
+from support.simulated_ground import SNAPSHOTS, Ground
 from support.simulated_lake import Scene
 
 SERVERS, CLIENTS, CALLS = 3, 3, 4
@@ -66,6 +66,7 @@ class Chaos:
     """One run under one seed."""
 
     def __init__(self, seed: int, *, ground: Ground = GROWN) -> None:
+        SNAPSHOTS.forget()
         self._draw = Chance(seed, "chaos")
         self._seed = seed
         self._writes = 0

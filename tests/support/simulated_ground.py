@@ -34,6 +34,8 @@ from lochan.testing.simulation.environment import EPOCH, InlineExecutor
 from support.lakes import MAIN, add_repository
 
 NAMESPACE = StorageNamespace("mem://simulated")
+MOST_KEPT = 5_000  # trees of runs that are over
+
 Tree = dict[str, str]
 Rows = tuple[tuple[Record, ...], ...]
 
@@ -110,7 +112,20 @@ class RememberedSnapshots(Snapshots):
             self._trees[id] = {record.key.decode(): tag_of(record) for record in found}
         return self._trees[id]
 
+    def forget(self) -> None:
+        """Drop what past runs have made, once it is much; grounds keep theirs."""
+        if len(self._applied) < MOST_KEPT:
+            return
+        for known in (self._applied, self._merged, self._trees):
+            known.clear()
+        stored = OBJECTS._contents.objects
+        for address in stored.keys() - _grounds:
+            del stored[address]
+        OBJECTS._contents.order = None
+        self.files = Files(OBJECTS, PLAIN)
 
+
+_grounds: set[str] = set()  # the objects that grounds stand on
 OBJECTS = MemoryObjects.open(NAMESPACE, PLAIN)
 SNAPSHOTS = RememberedSnapshots(Files(OBJECTS, PLAIN))
 STORAGE = Storage(OBJECTS, AddressSource(PLAIN), SNAPSHOTS)
@@ -140,6 +155,7 @@ class Ground:
         self.lake = plain_lake(self._store)
         self.commits: dict[str, Commit] = {}
         prepare(self)
+        _grounds.update(OBJECTS._contents.objects)
 
     @classmethod
     def of(cls, store: MemoryStore, before: "Ground") -> "Ground":
