@@ -114,11 +114,11 @@ class History:
         return commit
 
 
-def grown(store: Store) -> History:
+def grown(store: Store, count: int = COUNT) -> History:
     """Make the history: a long main with short branches, and the two that part in its middle."""
     history = History(store)
     history.commit("main")
-    while history.made < COUNT // 2:
+    while history.made < count // 2:
         _ten(history, "main")
     for name in ("side", "p", "q", "r"):
         history.fork(name, "main")
@@ -131,7 +131,7 @@ def grown(store: Store) -> History:
                     history.commit(other)
                     history.commit(name, other)
     history.fork("elsewhere", "main")
-    while history.made < COUNT:
+    while history.made < count:
         _ten(history, "elsewhere")
     return history
 

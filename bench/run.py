@@ -2,7 +2,8 @@
 """`make bench`: every figure beside its yardstick, measured in the same run, best of three.
 
 Each part runs in a process of its own, so that one part's memory does not count for another. Lakes
-are made under .cache/bench on the first run (about 6 GB) and kept for the next.
+are made under .cache/bench on the first run (about 6 GB) and kept for the next. Parts may be named
+on the command line; `--small` goes on to them, and shows only that they run.
 """
 
 import subprocess
@@ -13,28 +14,35 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from measure import Row
+from measure import SMALL, Row
 
-PARTS = ("tables", "look_ups", "applies", "diffs", "kinship")
+PARTS = (
+    *("tables", "look_ups", "applies", "diffs", "kinship"),
+    *("commits", "commit_memory", "contention", "branch_writes", "long_commit_multiple_staging"),
+    *("refs_transport", "tombstones"),
+)
 console = Console(width=max(Console().width, 150))  # a table to be read, also in a log
 
 
-def run(part: str) -> list[Row]:
+def run(part: str, options: list[str]) -> list[Row]:
     """Run one part and read its rows."""
     script = Path(__file__).parent / f"{part}.py"
-    done = subprocess.run([sys.executable, str(script)], stdout=subprocess.PIPE, check=True)
+    command = [sys.executable, str(script), *options]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
     return msgspec.json.decode(done.stdout, type=list[Row])
 
 
-def main(parts: list[str]) -> int:
+def main(words: list[str]) -> int:
     """Print the table; 1 where a target was missed."""
+    options = [word for word in words if word == SMALL]
+    parts = [word for word in words if word != SMALL]
     table = Table(title="lochan: figures beside their yardsticks (2 cores, best of 3)")
     for name in ("what", "lochan", "yardstick", "ratio", "target", ""):
         table.add_column(name, justify="right" if name == "ratio" else "left")
     missed = 0
     for part in parts or PARTS:
         with console.status(f"measuring {part} ..."):
-            rows = run(part)
+            rows = run(part, options)
         for row in rows:
             missed += row.met is False
             mark = {True: "[green]met", False: "[red]missed", None: ""}[row.met]
