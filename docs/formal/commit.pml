@@ -303,7 +303,9 @@ init {
 #ifdef READER
         run reader();
 #endif
+#ifndef H7                              /* it is found sooner without */
         run cleaner();
+#endif
 #ifdef CRASHES
         run quiescence();
 #endif

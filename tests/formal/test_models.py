@@ -52,11 +52,15 @@ MUTANTS = {
 }
 
 
+LATE = {"rel_H2", "rel_H3", "rel_H7"}  # found after a million states: worth a better compiler
+
+
 @pytest.mark.parametrize("hole", MUTANTS)
 def test_rel_H1_H2_H3_H4_H6_H7_H8_H10_are_found_in_the_model(hole: str, tmp_path: Path) -> None:
     variant, broken = MUTANTS[hole]
+    optimised = ("-O1",) if hole in LATE else ()
 
-    assert broken in search("commit.pml", variant, tmp_path, compiled=HASHED).violated
+    assert broken in search("commit.pml", variant, tmp_path, compiled=HASHED + optimised).violated
 
 
 @pytest.mark.parametrize(
