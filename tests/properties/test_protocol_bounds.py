@@ -13,7 +13,7 @@ from lochan.model.records import Repository
 from lochan.operations import move as moving
 from lochan.operations.branch_reads import BranchRead
 from lochan.operations.lake import Lake
-from lochan.operations.staged_tree import StagedTree
+from lochan.operations.staged_tree import StagedTree, build
 from lochan.staging.sealed import Tokens
 from lochan.testing.simulation import World, explore, fail_each, random_runs
 from lochan.testing.simulation.access import Mode
@@ -91,7 +91,6 @@ def test_rel_G10_a_commit_loses_at_most_as_many_swaps_as_there_are_commits(
     name: str, commits: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built: Counter[int] = Counter()
-    build = moving.build
 
     def counted(
         lake: Lake, repository: Repository, name: BranchName, stored: BranchRead, tokens: Tokens

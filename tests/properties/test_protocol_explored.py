@@ -73,7 +73,7 @@ def test_runs_at_random_see_nothing_that_the_explorer_did_not(name: str, tally: 
 
 def test_rel_G16_a_merge_is_seen_whole_or_not_at_all() -> None:
     scope = Scope(FEATURE, {"merger": merges, "lister": lambda client: [client.listing()]})
-    listings = set()
+    listings: set[tuple[tuple[str, str], ...]] = set()
 
     def check(scene: Scene) -> None:
         scene.check()

@@ -33,7 +33,7 @@ from lochan.operations.staged_tree import StagedTree
 from lochan.operations.view import committed_tree, find_record, tokens_of
 from lochan.refs import branches, creation, deletion, fresh
 from lochan.refs.notes import note_deleted, note_tokens
-from lochan.refs.tables import RepositoryTables
+from lochan.refs.tables import RepositoryTables, repositories
 from lochan.staging.area import StagingArea
 from lochan.staging.fold import changes, folded
 from lochan.staging.sealed import Tokens
@@ -232,7 +232,7 @@ def rel_H12(patch: Patch) -> None:
         return Stored(marked, stored.predicate)
 
     def end(store: Store, environment: Environment, stored: Stored[Repository]) -> bool:
-        table = deletion.repositories(store)
+        table = repositories(store)
         mark(table, stored)
         note_deleted(store, environment, stored.record)
         table.delete(stored.record.repository_id.encode())
@@ -246,7 +246,7 @@ def rel_H13(patch: Patch) -> None:
 
     def activate(store: Store, _: Environment, initial: Repository) -> Repository:
         active = msgspec.structs.replace(initial, repository_state=RepositoryState.ACTIVE)
-        creation.repositories(store).set(initial.repository_id.encode(), active)
+        repositories(store).set(initial.repository_id.encode(), active)
         return active
 
     patch.setattr(creation, "_activate", activate)
