@@ -267,7 +267,9 @@ end:
     do
     :: atomic { CAN_SWEEP(0) -> t = 0 } goto wipe
     :: atomic { CAN_SWEEP(1) -> t = 1 } goto wipe
+#if COMMITTERS > 1
     :: atomic { CAN_SWEEP(2) -> t = 2 } goto wipe
+#endif
 #if COMMITTERS > 2
     :: atomic { CAN_SWEEP(3) -> t = 3 } goto wipe
 #endif
