@@ -35,6 +35,7 @@ COUNT = chosen(10_000_000, small=20_000)
 DELETED = COUNT // 10
 CHUNK_ROWS = 20_000
 TARGET = 3.0
+SHORT_S = 0.2
 DAYS = b"warehouse/events/"  # holds a folder a day
 DAY = b"warehouse/events/day=00000/"  # holds objects
 ARCHIVE = b"warehouse/events/archive/"  # comes before the days
@@ -119,7 +120,13 @@ def _row(what: str, ground: Ground, branch: BranchName, prefix: bytes, target: f
 
 def _page(ground: Ground, branch: BranchName, prefix: bytes) -> tuple[Timing, ListingPage]:
     place, pages = (ground.lake, ground.repository, branch), list[ListingPage]()
-    timing = best(lambda: pages.append(list_objects(*place, prefix, delimiter=b"/")))
+
+    def read() -> None:
+        pages.append(list_objects(*place, prefix, delimiter=b"/"))
+
+    timing = best(read)
+    if timing.wall_s < SHORT_S:  # a page so short is easily disturbed
+        timing = best(read, times=20)
     assert pages[0].items, "there is something to list"
     assert Prefix(ARCHIVE) not in pages[0].items, "the archive is deleted"
     return timing, pages[0]
