@@ -42,7 +42,7 @@ class Checked(NamedTuple):
 
     repository: RepositoryId
     stage: str
-    count: int
+    seen: int
 
 
 def _untold(_: Checked) -> None:

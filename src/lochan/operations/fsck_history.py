@@ -65,8 +65,9 @@ def check_history(lake: Lake, repository: Repository, past: Past) -> Iterator[Fi
     yield from _read_commits(lake, repository, past)
     yield from _read_refs(lake, repository, past)
     yield from _read_clock_rows(lake, repository, past)
-    heads = (ref.commit_id for ref in (*past.branches, *past.tags))
-    past.published = past.history.behind((*past.placed, *heads))
+    heads = [branch.commit_id for branch in past.branches]
+    tagged = [tag.commit_id for tag in past.tags]
+    past.published = past.history.behind((*past.placed, *heads, *tagged))
     yield from _check_places(past)
     yield from _check_commits(lake, repository, past)
     yield from _check_reach(lake, repository, past)

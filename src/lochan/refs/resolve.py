@@ -6,9 +6,10 @@ The base of an expression is looked for in this order, and the first that is the
     1. a commit, by its whole id            found even if nothing leads to it
     2. a branch                             the only base that @ and $ go with
     3. a tag
-    4. a commit, by the beginning of its id: the only one with that beginning to which a branch or
-       tag leads. What crashed attempts and deleted branches left behind does not count, neither as
-       a result nor as a second candidate (`reachable`)
+    4. a commit, by the beginning of its id: the only one with that beginning that was published.
+       What attempts that lost or crashed left behind does not count, neither as a result nor as a
+       second candidate: another commit has its place, or nobody (`clock_index`). Where a commit
+       has no clock it counts if a branch or tag leads to it (`reachable`)
     5. a commit, by its number on a branch  main/7, main.7
 
 Then the modifiers are applied from left to right. Where the text as a whole can have no other
@@ -21,10 +22,10 @@ so main/7 stays what it was for as long as the branch exists.
 """
 
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 from lochan.errors import InvalidInput, NotFound
-from lochan.model.clock import clock_of
+from lochan.model.clock import clock_of, own
 from lochan.model.ids import CommitId, TagName
 from lochan.model.records import Branch, Commit
 from lochan.refs.clock_index import ClockIndex
@@ -95,7 +96,9 @@ def _by_beginning(tables: RepositoryTables, beginning: str) -> CommitId:
         if not commit.id.startswith(beginning):
             break
         candidates.append(commit)
-    found = list(islice(reachable(tables, candidates), 2))
+    placed = (commit.id for commit in candidates if commit.clocks and _is_placed(tables, commit))
+    unplaced = reachable(tables, [commit for commit in candidates if not commit.clocks])
+    found = list(islice(chain(placed, unplaced), 2))
     if not found:
         raise _not_found(beginning)
     if len(found) > 1:
@@ -104,12 +107,19 @@ def _by_beginning(tables: RepositoryTables, beginning: str) -> CommitId:
     return found[0]
 
 
+def _is_placed(tables: RepositoryTables, commit: Commit) -> bool:
+    return _clock_index(tables).find(own(commit)) == commit.id
+
+
+def _clock_index(tables: RepositoryTables) -> ClockIndex:
+    commits, branches = tables.commits, tables.branches
+    return ClockIndex(commits.store, commits.partition, commits, branches)
+
+
 def _by_number(tables: RepositoryTables, numbered: Numbered) -> CommitId:
     branch = tables.branches.find(numbered.branch.encode())
     clock = clock_of(branch.record.ordinals, numbered.number) if branch else None
-    commits, branches = tables.commits, tables.branches
-    index = ClockIndex(commits.store, commits.partition, commits, branches)
-    found = index.find(clock) if clock else None
+    found = _clock_index(tables).find(clock) if clock else None
     if found is None:
         raise _not_found(f"{numbered.branch}/{numbered.number}")
     return found

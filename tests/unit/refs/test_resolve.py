@@ -14,6 +14,8 @@ from lochan.refs.commits import add_commit
 from lochan.refs.expression import Sign
 from lochan.refs.resolve import Resolved, resolve
 from lochan.refs.tables import RepositoryTables
+from support.clock_world import REPOSITORY as CLOCKED
+from support.clock_world import Counting, World
 from support.histories import (
     REPOSITORY,
     assert_every_failure_is_raised,
@@ -243,3 +245,31 @@ def test_rel_H9_no_failure_is_taken_for_a_name_that_is_not_there(
 
 def _resolve_ref(ref: str, tables: RepositoryTables) -> Resolved:
     return resolve(tables, ref)
+
+
+def test_the_beginning_of_an_id_is_looked_up_without_walking_history() -> None:
+    world = World()
+    world.create("main")
+    commits = [world.commit("main") for _ in range(50)]
+    world.create("side", commits[9])
+    gone = world.commit("side")
+    world.delete("side")
+    counting = Counting(world.store)
+    tables = RepositoryTables.of(counting, CLOCKED)
+    for commit in (commits[0], commits[30], gone):
+        assert resolve(tables, commit.id[:20]) == Resolved(commit.id)
+    assert counting.reads <= 6 * 3
+
+
+def test_an_attempt_that_lost_its_place_is_not_found_by_the_beginning_of_its_id() -> None:
+    world = World()
+    world.create("main")
+    world.commit("main")
+    lost, _ = world.draft(world.branch("main"), message="lost")
+    ahead, _ = world.draft(world.branch("main"), message="not published yet")
+    for commit in (lost, ahead):
+        world.tables.commits.set(commit.id.encode(), commit)
+    assert refused(world.tables, ahead.id[:20]).code == "ref-not-found"
+    world.commit("main", message="won")
+    assert refused(world.tables, lost.id[:20]).code == "ref-not-found"
+    assert resolve(world.tables, lost.id) == Resolved(lost.id)
