@@ -226,7 +226,9 @@ def test_pach_S8_pach_S11_a_file_that_becomes_a_directory_has_one_row(desk: Desk
     again = desk.start(branch="foo")
     desk.delete(again, "a")
     desk.put(again, "a", back)
-    row = rows(desk, desk.finish(again))[b"a"]
+    found = rows(desk, desk.finish(again))
+    assert found[b""].appends[0].children == {b"a": True}
+    row = found[b"a"]
     assert row.appends == (Append(children={b"b": False}), Append(blockrefs=(ref(back),)))
     assert row.size == 1
 

@@ -15,13 +15,16 @@ from lochan.environment import RealEnvironment
 from lochan.errors import Conflict, LochanError
 from lochan.faults import Crashed, Fault
 from lochan.kv.drivers.memory import MemoryStore
-from lochan.kv.faulty import Faulty, fail_nth
+from lochan.kv.faulty import Call, Faulty, fail_nth
+from lochan.model.ids import BranchName
 from lochan.model.records import Commit, OpenCommit
 from lochan.objects.faulty import Faulty as FaultyObjects
 from lochan.objects.faulty import fail_nth as fail_nth_object
+from lochan.operations.branches import delete_branch
 from lochan.operations.lake import Lake, Storage
 from lochan.operations.open_commits.cancel_commit import cancel_commit
 from lochan.operations.open_commits.published import MARK
+from lochan.refs.cleaner import Cleaner
 from lochan.refs.open_commits import State, get_open_commit, list_open_commits, state_of
 from support.lakes import open_stage
 from support.open_commit_scene import run_seeds
@@ -210,5 +213,94 @@ def test_cancelling_what_was_published_by_a_process_that_died_is_refused() -> No
     assert desk.files(desk.head()) == {"f": b"1"}
 
 
+def between(desk: Desk, when: Callable[[Call], bool], work: Callable[[], object]) -> Desk:
+    """Give a desk before whose first such call to the store somebody else does some work."""
+    waiting = [work]
+
+    def plan(call: Call) -> Fault:
+        if waiting and when(call):
+            waiting.pop()()
+        return Fault.OK
+
+    lake = desk.stage.lake
+    return desk.over(Lake.of(Faulty(lake.store, plan, WORLD), WORLD, lake.storage))
+
+
+def test_a_put_whose_answer_was_lost_finds_itself_behind_anothers_put() -> None:
+    desk = Desk()
+    opened = desk.start(branch="main")
+    lost: list[Call] = []
+
+    def plan(call: Call) -> Fault:
+        if call.operation == "set_if" and not lost:
+            lost.append(call)
+            return Fault.LOST_RESPONSE
+        if len(lost) == 1:
+            lost.append(call)
+            desk.put(opened, "f", b"2")
+        return Fault.OK
+
+    lake = desk.stage.lake
+    desk.over(Lake.of(Faulty(lake.store, plan, WORLD), WORLD, lake.storage)).put(opened, "f", b"1")
+    assert desk.read("f", desk.finish(opened)) == b"12"
+
+
+def test_rows_that_were_wiped_under_a_scan_are_no_empty_commit() -> None:
+    desk = Desk()
+    opened = desk.start(branch="new")
+    desk.put(opened, "f", b"1")
+    made: list[Commit] = []
+
+    def meanwhile() -> None:
+        made.append(desk.finish(opened))
+        Cleaner(desk.stage.lake.store, WORLD).run()
+        delete_branch(*desk.where, BranchName("new"))
+
+    token = opened.staging_token.encode()
+    slow = between(
+        desk, lambda call: (call.operation, call.partition) == ("scan", token), meanwhile
+    )
+    assert slow.finish(opened) == made[0]
+    assert chain(desk, "new") == []
+
+
+def test_pach_start_commit_a_place_that_was_taken_during_a_merge_is_taken() -> None:
+    desk = Desk()
+    base = desk.commit(branch="main", f=b"0")
+    side = desk.commit(parent=base.id, branch="side", f=b"1")
+
+    looks = count(1)  # the first is find_target's, before which the place is free
+
+    def second_look(call: Call) -> bool:
+        return call.key == b"branches/main" and next(looks) > 1
+
+    other = between(desk, second_look, lambda: desk.commit(branch="main", g=b"2"))
+    with pytest.raises(Conflict, match="is not the head of branch 'main'"):
+        other.merge(side, parent=base.id, branch="main", squash=True)
+    assert desk.files(desk.head()) == {"f": b"0", "g": b"2"}
+
+
+def test_a_commit_that_lost_its_process_is_nobodys_parent() -> None:
+    desk = Desk()
+    opened = desk.start(branch="main")
+
+    def swaps_branch(call: Call) -> Fault:
+        is_swap = call.operation == "set_if" and call.key == b"branches/main"
+        return Fault.CRASH_BEFORE if is_swap else Fault.OK
+
+    lake, repository = desk.where
+    dying = Lake.of(Faulty(lake.store, swaps_branch, WORLD), WORLD, lake.storage)
+    with pytest.raises(Crashed):
+        desk.over(dying).finish(opened)
+    known = {commit.id for _, commit in lake.tables(repository).commits.scan()}
+    (lost,) = known - {commit.id for commit in chain(desk, "main")}
+    with pytest.raises(Conflict, match="was never published"):
+        desk.start(parent=lost, branch="new")
+
+
 def test_rel_P2_several_that_finish_one_commit_at_once_publish_it_once() -> None:
     print(f"{run_seeds(0, 60)} steps")
+
+
+def test_rel_P2_lost_answers_neither_lose_nor_repeat_a_put() -> None:
+    print(f"{run_seeds(0, 120, lost=4)} steps")

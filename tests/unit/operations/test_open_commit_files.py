@@ -209,7 +209,8 @@ def test_pach_I3_the_size_is_that_of_what_is_covered(desk: Desk) -> None:
 
     assert inspect_file(*desk.where, "f", c2.id).size == 5
     assert inspect_file(*desk.where, "f", c2.id, c1.id).size == 2
-    for path, to, since in (("f", c3, None), ("f", c3, c1), ("g", c2, c1), ("g", c1, c1)):
+    nothing = (("f", c3, None), ("f", c3, c1), ("g", c2, c1), ("g", c1, c1), ("f", c1, c2))
+    for path, to, since in nothing:
         with pytest.raises(NotFound, match="there is nothing of file"):
             inspect_file(*desk.where, path, to.id, since.id if since else None)
 

@@ -165,6 +165,8 @@ def test_rel_H7_a_commit_under_way_is_finished_before_the_head_moves(desk: Desk)
     made = desk.finish(opened)
 
     assert set(desk.files(made)) == {"f", "sealed"}
+    branch = desk.stage.lake.branches.fresh(desk.stage.repository, MAIN).record
+    assert branch.sealed_tokens == ()
     last = commit(*desk.where, MAIN, CommitRequest("ada", "rest"))
     assert set(desk.files(last)) == {"f", "sealed", "staged"}
 

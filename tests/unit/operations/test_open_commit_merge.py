@@ -44,7 +44,7 @@ def test_pach_M1_replay_copies_each_commit_in_order(desk: Desk) -> None:
     assert desk.files(one) == {"f": b"0m1"}
     assert desk.files(two) == {"f": b"0m1", "g": b"2"}
     assert desk.head() == two
-    assert two.metadata["replay-origin"] == second.id
+    assert two.metadata == {"replay-origin": second.id}
 
 
 def test_pach_M1_copies_of_several_sources_follow_each_other_and_shared_ones_come_once(
@@ -116,6 +116,14 @@ def test_pach_M4_what_sources_share_is_squashed_once(desk: Desk) -> None:
     two = desk.commit(parent=shared.id, branch="two", f=b"2")
     (made,) = desk.merge(one, shared, two, one, branch="main", squash=True)
     assert desk.read("f", made) == b"0s12"
+
+
+def test_pach_M4_a_source_behind_another_brings_nothing_of_its_own(desk: Desk) -> None:
+    base = desk.commit(branch="main", f=b"0")
+    first = desk.commit(parent=base.id, branch="side", f=b"1", g=b"gone later")
+    second = desk.commit(branch="side", f=b"2", g=DELETE)
+    (made,) = desk.merge(first, second, branch="main", squash=True)
+    assert desk.files(made) == {"f": b"012"}
 
 
 def test_pach_M5_appends_of_sources_follow_each_other_in_the_order_of_the_list(
