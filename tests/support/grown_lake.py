@@ -2,7 +2,8 @@
 """A small lake with something of everything: for tests of what must see all of a lake.
 
 Branch main has commits and a merge; dev was merged and went on; a hidden branch; a branch that was
-deleted, whose commits stay; a tag; staged rows, and sealed ones that nobody has committed yet.
+deleted, whose commits stay; a tag; staged rows, and sealed ones that nobody has committed yet; a
+commit that was started.
 """
 
 from lochan.committed import Files, Snapshots
@@ -18,6 +19,8 @@ from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.delete_objects import delete_objects
 from lochan.operations.lake import Lake, Storage
 from lochan.operations.merge import MergeRequest, merge
+from lochan.operations.open_commits.put_file import put_file
+from lochan.operations.open_commits.start_commit import start_commit
 from lochan.operations.put_object import put_object
 from lochan.operations.seal import seal
 from lochan.refs.creation import create_bare_repository, create_repository
@@ -59,6 +62,8 @@ def grown(store: Store | None = None, world: Environment | None = None) -> Stage
     seal(lake, repository, DEV)
     put(stage, DEV, "staged")
     delete_objects(lake, repository, DEV, [ObjectKey(b"a")])
+    started = start_commit(lake, repository, branch=SECRET, committer="ann")
+    put_file(lake, repository, started.id, "file", b"a line\n")
     return stage
 
 

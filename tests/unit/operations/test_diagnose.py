@@ -88,6 +88,7 @@ def test_the_bundle_tells_of_all_refs_and_counts_what_is_staged() -> None:
     }
     assert staged["dev", False] == (2, 1)
     assert staged["main", False] == (0, 0)
+    assert [row["state"] for row in rows(files, "started.jsonl")] == ["open"]
     counts = {(row["partition"], row["kind"]): row["rows"] for row in rows(files, "rows.jsonl")}
     assert counts["graveler", "repos"] == 1
     about = rows(files, "about.json")[0]

@@ -15,7 +15,7 @@ from lochan.model.codec import decode_branch, decode_commit, encode_commit
 from lochan.model.commit_id import commit_id
 from lochan.model.ids import EMPTY_TREE, BranchName, CommitId, ObjectKey, RepositoryId, StagingToken
 from lochan.model.instant import NANOSECONDS, Instant
-from lochan.model.keys import BRANCHES, partition_of
+from lochan.model.keys import BRANCHES, OPEN, partition_of
 from lochan.model.records import Branch, Commit, Repository
 from lochan.operations.branches import create_branch
 from lochan.operations.dump_refs import dump_refs
@@ -31,10 +31,11 @@ from support.repository_life import at, every_call
 
 
 def rows(store: Store, repository: Repository) -> dict[bytes, bytes | Branch]:
-    """Give all that belongs to a repository, with branches as they are without their tokens."""
+    """Give what is committed in a repository, with branches as they are without their tokens."""
     return {
         key: without_tokens(value) if key.startswith(BRANCHES) else value
         for key, value in store.scan(partition_of(repository))
+        if not key.startswith(OPEN)
     }
 
 

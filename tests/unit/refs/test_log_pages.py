@@ -56,7 +56,7 @@ def braids(draw: st.DrawFn) -> Shape:
 
 @given(braids(), st.integers(1, 4))
 @example([((), 5), ((0,), 6), ((0,), 1), ((1, 2), 7)], 3)
-@examples(400)
+@examples(250)
 def test_no_commit_comes_twice_or_is_passed_over_where_dates_are_wrong(
     shape: Shape, size: int
 ) -> None:
@@ -66,7 +66,7 @@ def test_no_commit_comes_twice_or_is_passed_over_where_dates_are_wrong(
 
 
 @given(braids() | shapes(), st.data())
-@examples(200)
+@examples(120)
 def test_pages_are_the_log_whatever_is_asked_and_however_wrong_the_dates(
     shape: Shape, data: st.DataObject
 ) -> None:
