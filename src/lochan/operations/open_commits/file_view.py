@@ -104,13 +104,12 @@ def _unread(plain: Entry) -> Block:
 
 
 class _Walk:
-    """The files of a commit in key order: a cursor over a tree and an open commit's rows."""
+    """The files of a commit in key order, over a tree and an open commit's rows; seek first."""
 
     def __init__(self, lake: Lake, below: Cursor, opened: OpenCommit | None) -> None:
         self._lake = lake
         self._cursor = below
         self._opened = opened
-        self.seek(b"")
 
     def seek(self, key: bytes) -> None:
         self._cursor.seek(key)

@@ -26,7 +26,7 @@ from lochan.operations.lake import Lake
 from lochan.operations.publish import Chain
 from lochan.operations.request import Candidate, Said
 from lochan.operations.staged_tree import build
-from lochan.refs.branches import create_branch
+from lochan.refs.branches import create_branch, first_resets
 from lochan.refs.clock_index import ClockIndex
 from lochan.refs.kinship import Kinship
 
@@ -134,7 +134,12 @@ class _NewBranch:
         self, lake: Lake, repository: Repository, name: BranchName, parent: Commit | None
     ) -> None:
         token = new_staging_token(repository.repository_id, name, lake.environment.new_id())
-        self.branch = Branch(branch_id=name, commit_id=CommitId(""), staging_token=token)
+        self.branch = Branch(
+            branch_id=name,
+            commit_id=CommitId(""),
+            staging_token=token,
+            resets=first_resets(lake.environment),
+        )
         self.head = parent
         self.made: list[Commit] = []
         self.kinship = Kinship.of(lake.store, repository)
