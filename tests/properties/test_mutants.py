@@ -21,6 +21,7 @@ from support.simulated_lake import Scene
 from support.tally import Tally
 
 MOST = 1000  # executions; a hole that is not seen in so many counts as missed
+CLEAN = 200  # executions of the product as it is, beside each
 
 ALONE = Scope(
     EMPTY, {"committer": lambda client: [client.put("a", "a1"), client.commit()]}, leaks=True
@@ -31,21 +32,21 @@ NOTHING_TO_SAY = Scope(
 )
 
 
-def in_every_order(scope: Scope) -> Explored:
-    return explore(scope.make, scope.check, limit=MOST)
+def in_every_order(scope: Scope, most: int) -> Explored:
+    return explore(scope.make, scope.check, limit=most)
 
 
-def by_priorities(scope: Scope) -> Explored:
+def by_priorities(scope: Scope, most: int) -> Explored:
     order = partial(Pct, depth=5, steps=150)
-    return random_runs(scope.make, scope.check, range(MOST), order=order)
+    return random_runs(scope.make, scope.check, range(most), order=order)
 
 
 def every_order(make: Make[Scene], check: Check[Scene], plan: PlanMaker) -> Explored:
     return explore(make, check, limit=MOST, plan=plan)
 
 
-def with_each_call_failed(scope: Scope, fault: Fault) -> Explored:
-    """Fail the calls of the first of the cast; count the executions of all."""
+def with_each_call_failed(scope: Scope, fault: Fault, _: int) -> Explored:
+    """Fail the calls of the only process, each in turn; count the executions of all."""
     executions = 0
     process = next(iter(scope.cast))
     for seen in fail_each(scope.make_faulty, scope.check, process, fault, every_order):
@@ -61,11 +62,11 @@ class Caught:
     """A hole, and the search that shows it by one of these promises."""
 
     hole: holes.Hole
-    search: Callable[[], Explored]
+    search: Callable[[int], Explored]
     breaks: str
 
 
-def explored(name: str) -> Callable[[], Explored]:
+def explored(name: str) -> Callable[[int], Explored]:
     return partial(in_every_order, ALL[name])
 
 
@@ -108,7 +109,7 @@ HOLES = {
 def test_a_hole_is_caught(name: str, tally: Tally, monkeypatch: pytest.MonkeyPatch) -> None:
     caught = HOLES[name]
     caught.hole(monkeypatch)
-    seen = caught.search()
+    seen = caught.search(MOST)
     tally(executions=seen.executions, mutants=bool(seen.wrong), missed=not seen.wrong)
     print(f"{name}: {seen.executions} executions until {seen.wrong}")
     assert seen.wrong is not None, f"{name} was not seen in {seen.executions} executions"
@@ -118,7 +119,7 @@ def test_a_hole_is_caught(name: str, tally: Tally, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("name", [name for name in HOLES if name != "rel_H16"])
 def test_the_product_is_clean_where_its_holes_show(name: str, tally: Tally) -> None:
-    seen = HOLES[name].search()
+    seen = HOLES[name].search(CLEAN)
     tally(executions=seen.executions, violations=int(seen.wrong is not None))
     assert seen.wrong is None
 

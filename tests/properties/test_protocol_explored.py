@@ -7,14 +7,14 @@ campaigns go further. Runs at random stand beside the explorer and must see noth
 
 import pytest
 
-from lochan.testing.simulation import explore, random_runs
+from lochan.testing.simulation import Pct, RandomOrder, Schedule, explore, random_runs
 from support.protocol_runs import ALL, explored, summary
 from support.protocol_scopes import FEATURE, Scope, merges
 from support.simulated_lake import Scene
 from support.tally import Tally
 
-LIMIT = 250
-JUDGED = 40  # runs at random beside each complete scope
+LIMIT = 160
+JUDGED = 40  # runs at random beside each scope
 
 # Where each promise is put to the test; the same checks run in all scopes.
 PROMISES = {
@@ -35,6 +35,11 @@ PROMISES = {
     "rel_R16": ["two ends, a creation"],
     "rel_R17": ["end, write", "end, read", "end, commit", "end and creation, write"],
 }
+
+
+def by_priorities(seed: int) -> Schedule:
+    """Runs at random of two kinds, in turn."""
+    return Pct(seed, depth=4, steps=80) if seed % 2 else RandomOrder(seed)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -63,12 +68,10 @@ def test_at_least_twenty_five_scopes_are_complete() -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_runs_at_random_see_nothing_that_the_explorer_did_not(name: str, tally: Tally) -> None:
     seen, scope = explored(name, LIMIT), ALL[name]
-    if not seen.complete:
-        return
-    judge = random_runs(scope.make, scope.check, range(JUDGED))
+    judge = random_runs(scope.make, scope.check, range(JUDGED), order=by_priorities)
     tally(executions=judge.executions, violations=int(judge.wrong is not None))
     assert judge.wrong is None
-    assert set(judge.outcomes) <= set(seen.outcomes)
+    assert not seen.complete or set(judge.outcomes) <= set(seen.outcomes)
 
 
 def test_rel_G16_a_merge_is_seen_whole_or_not_at_all() -> None:

@@ -27,14 +27,15 @@ from lochan.operations import delete_objects as deleting
 from lochan.operations.branches import create_branch, delete_branch
 from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.compact import compact
+from lochan.operations.hard_reset import hard_reset
 from lochan.operations.lake import Lake
 from lochan.operations.list_objects import list_objects
 from lochan.operations.merge import MergeRequest, merge
-from lochan.operations.put_object import Condition, put_object, stage_entry
+from lochan.operations.put_object import Condition, stage_entry
 from lochan.operations.read_object import stat_committed, stat_object
 from lochan.operations.reset import reset
 from lochan.operations.seal import seal
-from lochan.operations.transplant import TransplantRequest, revert
+from lochan.operations.transplant import TransplantRequest, cherry_pick, revert
 from lochan.refs.cleaner import Cleaner
 from lochan.testing.simulation.history import Kind, Listing
 from support.lakes import MAIN
@@ -90,14 +91,6 @@ class Client:
             self.scene.won.append(f"{branch}:{key}")
 
         return self._writes({f"{branch}:{key}": tag}, work)
-
-    def upload(self, key: str, body: str) -> Work:
-        """Put a whole object; what it is worth is told by a look at its entry."""
-
-        def work() -> None:
-            put_object(*self._where, MAIN, ObjectKey(key.encode()), body.encode())
-
-        return lambda: self._told(work)
 
     def delete(self, key: str, branch: str = MAIN) -> Work:
         where = (*self._where, BranchName(branch), [ObjectKey(key.encode())])
@@ -197,6 +190,28 @@ class Client:
             self.scene.ground.changes(undone, back=True),
             lambda: revert(*self._where, BranchName(branch), found, request),
         )
+
+    def cherry_pick(self, picked: str, branch: str = MAIN) -> Work:
+        """Do again what a commit of the ground did."""
+        found = self.scene.ground.commits[picked]
+        request = TransplantRequest(self.name, f"{self.name} picks {picked}")
+        return self._moves(
+            branch,
+            self.scene.ground.changes(picked),
+            lambda: cherry_pick(*self._where, BranchName(branch), found, request),
+        )
+
+    def hard_reset(self, target: str) -> Work:
+        """Make a commit of the ground the head of main, if nothing is uncommitted there."""
+        found = self.scene.ground.commits[target]
+        tree = SNAPSHOTS.tree(found.meta_range_id)
+
+        def work() -> None:
+            self.scene.reset.add(MAIN)
+            self.scene.sealed = True  # it seals first, and may find changes then
+            hard_reset(*self._where, MAIN, found)
+
+        return self._writes({f"{MAIN}:{key}": tree.get(key) for key in KEYS}, work)
 
     def _moves(
         self, branch: str, changes: Mapping[str, str | None], move: Callable[[], Commit]

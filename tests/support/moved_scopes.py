@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""More scopes: branches that move otherwise than by commits, and threads of one server.
+
+Requests of one server for one branch are met in batches, and one swap may publish several of them;
+beside that server there may be another one, which knows nothing of it.
+"""
+
+from collections.abc import Sequence
+
+from support.protocol_scopes import (
+    FEATURE,
+    STAGED,
+    TWO_KEYS,
+    UNDOABLE,
+    Scope,
+    commits,
+    commits_and_cleans,
+    lists,
+    merges,
+    reads,
+    reverts,
+    writes,
+    writes_and_commits,
+)
+from support.simulated_client import Client, Work
+
+
+def picks(client: Client) -> Sequence[Work]:
+    return [client.cherry_pick("feature")]
+
+
+def goes_back(client: Client) -> Sequence[Work]:
+    return [client.hard_reset("first")]
+
+
+def together(*names: str) -> frozenset[str]:
+    return frozenset(names)
+
+
+MOVED_SCOPES: dict[str, Scope] = {
+    "cherry-pick, write and commit": Scope(
+        FEATURE, {"picker": picks, "committer": writes_and_commits}
+    ),
+    "cherry-pick, merge": Scope(FEATURE, {"picker": picks, "merger": merges}),
+    "hard reset, write": Scope(UNDOABLE, {"resetter": goes_back, "writer": writes}),
+    "hard reset, write and commit": Scope(
+        UNDOABLE, {"resetter": goes_back, "committer": writes_and_commits}
+    ),
+    "hard reset, revert": Scope(UNDOABLE, {"resetter": goes_back, "reverter": reverts}),
+    "hard reset, read": Scope(UNDOABLE, {"resetter": goes_back, "reader": reads}),
+    "two hard resets": Scope(UNDOABLE, {"one": goes_back, "two": goes_back}),
+    "write and commit beside a merge in one server": Scope(
+        FEATURE,
+        {"committer": writes_and_commits, "merger": merges},
+        shared=together("committer", "merger"),
+    ),
+    "two merges in one server": Scope(
+        FEATURE, {"one": merges, "two": merges}, shared=together("one", "two")
+    ),
+    "commit and revert in one server": Scope(
+        UNDOABLE,
+        {"committer": writes_and_commits, "reverter": reverts},
+        shared=together("committer", "reverter"),
+    ),
+    "two commits in one server, a commit in another": Scope(
+        STAGED,
+        {"one": commits, "two": commits, "other": writes_and_commits},
+        shared=together("one", "two"),
+    ),
+    "two commits in one server, a read": Scope(
+        STAGED,
+        {"one": commits_and_cleans, "two": commits, "reader": reads},
+        shared=together("one", "two"),
+        leaks=True,
+    ),
+    "commit and merge in one server, a list": Scope(
+        FEATURE,
+        {"committer": writes_and_commits, "merger": merges, "lister": lists},
+        shared=together("committer", "merger"),
+    ),
+    "write, read, commit in one server": Scope(
+        STAGED,
+        {"writer": writes, "reader": reads, "committer": commits_and_cleans},
+        shared=together("writer", "reader", "committer"),
+    ),
+    "compact and commit in one server": Scope(
+        TWO_KEYS,
+        {"compactor": lambda c: [c.compact], "committer": commits},
+        shared=together("compactor", "committer"),
+    ),
+}
