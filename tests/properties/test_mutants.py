@@ -46,7 +46,7 @@ def every_order(make: Make[Scene], check: Check[Scene], plan: PlanMaker) -> Expl
 
 
 def with_each_call_failed(scope: Scope, fault: Fault, _: int) -> Explored:
-    """Fail the calls of the only process, each in turn; count the executions of all."""
+    """Fail the calls of the first process, each in turn; count the executions of all."""
     executions = 0
     process = next(iter(scope.cast))
     for seen in fail_each(scope.make_faulty, scope.check, process, fault, every_order):
@@ -99,6 +99,15 @@ HOLES = {
     ),
     "rel_H16": Caught(lambda _: None, partial(with_each_call_failed, TWICE, Fault.ZOMBIE), "G7"),
     "rel_H18": Caught(holes.rel_H18, explored("two ends, a new beginning"), "H10"),
+    "a commit joins a batch that has begun": Caught(
+        holes.commit_joins_late, explored("two writers that commit in one server"), "G6|G7|H15"
+    ),
+    "a tree over another base": Caught(holes.any_base, explored("compact, merge"), "G7"),
+    "a cleaner that does not ask": Caught(
+        holes.cleaner_without_question,
+        partial(with_each_call_failed, ALL["commit, cleaner"], Fault.CRASH_BEFORE),
+        "G2|G7",
+    ),
     "a writer without a second look": Caught(
         holes.writer_without_recheck, explored("write, commit"), "G7"
     ),

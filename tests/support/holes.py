@@ -16,11 +16,12 @@ from lochan.errors import LochanError, NotFound, PredicateFailed, Unavailable, U
 from lochan.kv.store import Store, Versioned
 from lochan.kv.table import Stored, Table
 from lochan.model.codec import decode_repository
-from lochan.model.ids import BranchName, ObjectKey, StagingToken, new_staging_token
+from lochan.model.ids import BranchName, MetaRangeId, ObjectKey, StagingToken, new_staging_token
 from lochan.model.records import Branch, Commit, Repository, RepositoryState, StagedEntry
 from lochan.operations import branch_reads, view
 from lochan.operations import compact as compacting
 from lochan.operations import delete_objects as deleting
+from lochan.operations import lake as lakes
 from lochan.operations import move as moving
 from lochan.operations import publish as publishing
 from lochan.operations import put_object as putting
@@ -32,11 +33,12 @@ from lochan.operations.stage import stage
 from lochan.operations.staged_tree import StagedTree
 from lochan.operations.view import committed_tree, find_record, tokens_of
 from lochan.refs import branches, creation, deletion, fresh
+from lochan.refs.cleaner import Cleaner
 from lochan.refs.notes import note_deleted, note_tokens
 from lochan.refs.tables import RepositoryTables, repositories
 from lochan.staging.area import StagingArea
 from lochan.staging.fold import changes, folded
-from lochan.staging.sealed import Tokens
+from lochan.staging.sealed import Overlap, Tokens
 from lochan.turns import Turns, _Batch
 
 Item = TypeVar("Item")
@@ -149,7 +151,10 @@ class JoinedTurns(Turns[Item]):
                 self._gathering[key] = batch
         if not leads:
             batch.done.wait()
-            cast("list[object]", item).extend(cast("list[object]", batch.items[0]))
+            if isinstance(item, Request):
+                item.answer = cast("Request", batch.items[0]).answer
+            else:
+                cast("list[object]", item).extend(cast("list[object]", batch.items[0]))
         else:
             batch.items.append(item)
             try:
@@ -303,3 +308,24 @@ def writer_without_recheck(patch: Patch) -> None:
         lake.staging.set_many(token, entries)
 
     patch.setattr(putting, "stage_rows", write_once)
+
+
+def commit_joins_late(patch: Patch) -> None:
+    """A commit is answered by a batch that had begun before it was asked for."""
+    patch.setattr(lakes, "Turns", JoinedTurns)
+
+
+def any_base(patch: Patch) -> None:
+    """A tree is used again though its branch was compacted meanwhile."""
+
+    def holds(self: StagedTree, branch: Branch, _: MetaRangeId, overlap: Overlap) -> bool:
+        if branch.resets != self.resets or overlap is Overlap.LATER:
+            return False
+        return branch.commit_id == self.commit_id or overlap is Overlap.EARLIER
+
+    patch.setattr(StagedTree, "holds", holds)
+
+
+def cleaner_without_question(patch: Patch) -> None:
+    """The cleaner wipes every token of which there is a note, named by its branch or not."""
+    patch.setattr(Cleaner, "_is_named", lambda *_: False)

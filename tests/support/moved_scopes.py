@@ -8,11 +8,13 @@ beside that server there may be another one, which knows nothing of it.
 from collections.abc import Sequence
 
 from support.protocol_scopes import (
+    EMPTY,
     FEATURE,
     STAGED,
     TWO_KEYS,
     UNDOABLE,
     Scope,
+    cleans,
     commits,
     commits_and_cleans,
     lists,
@@ -54,6 +56,12 @@ MOVED_SCOPES: dict[str, Scope] = {
         {"committer": writes_and_commits, "merger": merges},
         shared=together("committer", "merger"),
     ),
+    "two writers that commit in one server": Scope(
+        EMPTY,
+        {"one": writes_and_commits, "two": writes_and_commits},
+        shared=together("one", "two"),
+    ),
+    "commit, cleaner": Scope(STAGED, {"committer": commits, "cleaner": cleans}, leaks=True),
     "two merges in one server": Scope(
         FEATURE, {"one": merges, "two": merges}, shared=together("one", "two")
     ),

@@ -13,7 +13,7 @@ from functools import partial
 
 import pytest
 
-from lochan.testing.simulation import Pct, explore, random_runs
+from lochan.testing.simulation import Pct, brute_force, explore, random_runs
 from lochan.testing.simulation.chance import Chance
 from lochan.testing.simulation.faults import random_faults
 from support.chaos import run_chaos
@@ -74,6 +74,21 @@ def test_rel_V2_runs_at_random_beside_the_explorer(column: Column, name: str, ta
         seen = random_runs(scope.make, scope.check, seeds, order=order)
         tally(executions=seen.executions, violations=int(seen.wrong is not None))
         assert seen.wrong is None, f"seed {seen.seed}: {seen.wrong}"
+
+
+@pytest.mark.ci_campaign
+@pytest.mark.parametrize("name", ["creation, look", "two creations", "reset, write", "end, read"])
+def test_rel_V2_the_explorer_sees_every_outcome_that_brute_force_sees(
+    name: str, tally: Tally
+) -> None:
+    scope = ALL[name]
+    every = brute_force(scope.make, scope.check, limit=200_000)
+    seen = explore(scope.make, scope.check)
+    print(f"{name}: brute force: {every}; explored: {seen}")
+    tally(executions=every.executions, violations=int(every.wrong is not None))
+    assert every.complete
+    assert every.wrong is None
+    assert set(seen.outcomes) == set(every.outcomes)
 
 
 @pytest.mark.parametrize("first", CHUNKS)
