@@ -17,7 +17,7 @@ from lochan.errors import Corruption
 from lochan.kernel.records import Record
 from lochan.kv.read import scan_prefix
 from lochan.model.codec import decode_open_commit, decode_repository, decode_staged_entry
-from lochan.model.ids import RepositoryId, StagingToken
+from lochan.model.ids import COMPACTED_TO_NOTHING, RepositoryId, StagingToken
 from lochan.model.keys import (
     CLEANUP,
     DELETED,
@@ -88,7 +88,8 @@ def fsck_repository(
         progress(Checked(name, "committed objects", trees.records))
     for branch in past.branches:
         base = branch.compacted_base_meta_range_id
-        yield from trees.check(base, f"branch {branch.branch_id!r} of {name!r}")
+        if base != COMPACTED_TO_NOTHING:
+            yield from trees.check(base, f"branch {branch.branch_id!r} of {name!r}")
     yield from _check_tokens(lake, repository, past, trees, progress)
 
 

@@ -12,6 +12,8 @@ from lochan.model.keys import (
     partition_of,
     reach_key,
 )
+from lochan.operations.compact import compact
+from lochan.operations.delete_objects import delete_prefix
 from lochan.operations.findings import Finding, Kind, Severity
 from lochan.operations.fsck import Checked, fsck
 from lochan.operations.repair import repair
@@ -52,6 +54,13 @@ def test_one_damage_is_one_finding_that_names_it(damage: Damage, kind: Kind) -> 
     assert len(findings) == 1, "\n".join(map(str, findings))
     assert named in findings[0].where + findings[0].what
     assert findings[0].advice
+
+
+def test_a_branch_whose_staged_deletions_were_compacted_to_nothing_is_whole() -> None:
+    stage = grown()
+    delete_prefix(stage.lake, stage.repository, DEV, b"")
+    compact(stage.lake, stage.repository, DEV)
+    assert found(stage) == []
 
 
 def test_every_kind_of_finding_has_its_damage() -> None:
