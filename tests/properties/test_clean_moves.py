@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows that change nothing on a branch that is moved: they hide nothing, and lose nothing."""
 
+from contextlib import suppress
+
 import pytest
 
 from lochan.errors import InvalidInput
@@ -38,7 +40,6 @@ def grown(stage: Stage, name: BranchName, first: Commit, key: bytes, body: bytes
     return record(stage, name)
 
 
-@pytest.mark.xfail(reason="rows that change nothing are taken from above sealed ones that do")
 def test_rel_G7_a_merge_keeps_a_write_that_takes_an_unfinished_commit_back() -> None:
     stage, first = begun()
     source = grown(stage, DEV, first, b"b", b"1")
@@ -51,7 +52,6 @@ def test_rel_G7_a_merge_keeps_a_write_that_takes_an_unfinished_commit_back() -> 
     assert content(stage) == {b"a": b"old", b"b": b"1"}
 
 
-@pytest.mark.xfail(reason="rows are compared with the head of the beginning, which has moved")
 def test_rel_G7_a_merge_keeps_a_write_that_was_made_over_another_merge() -> None:
     def run(number: int) -> Faulty:
         stage, first = begun()
@@ -63,7 +63,8 @@ def test_rel_G7_a_merge_keeps_a_write_that_was_made_over_another_merge() -> None
 
         faulty = Faulty(stage.lake.store, at(number, meanwhile), stage.lake.environment)
         lake = Lake.of(faulty, stage.lake.environment, stage.lake.storage)
-        merge(lake, stage.repository, MAIN, ours, REQUEST)
+        with suppress(InvalidInput):  # it came before the look, and the branch is dirty
+            merge(lake, stage.repository, MAIN, ours, REQUEST)
         if faulty.calls >= number:
             assert content(stage)[b"a"] == b"old", f"lost by a merge that was at call {number}"
         return faulty
@@ -71,7 +72,6 @@ def test_rel_G7_a_merge_keeps_a_write_that_was_made_over_another_merge() -> None
     assert every_call(run) > 10
 
 
-@pytest.mark.xfail(reason="an import leaves rows staged that change nothing, and they cover it")
 def test_rel_G8_rows_that_change_nothing_do_not_hide_an_import() -> None:
     stage, _ = begun()
     put(stage, b"a", b"old")

@@ -135,8 +135,10 @@ class LakeMoves(LakeWrites):
         def act() -> Commit:
             return merge(*self.where, name, theirs, request)
 
-        if not dirty and not self.is_settled(name, act):
-            return
+        if not dirty:
+            if not self.is_settled(name, act):
+                return
+            self.model.branches[name].seal()
         dest = self.model.branches[name]
         base = self.kinship.merge_base(self.record_of(dest.head), theirs)
         assert base is not None
@@ -227,6 +229,7 @@ class LakeMoves(LakeWrites):
 
         if self.refused(name, Action.IMPORT, act) or not self.is_settled(name, act):
             return
+        self.model.branches[name].seal()
         kept = self.model.below(name)
         for key in [key for prefix in replaced for key in under(kept, prefix)]:
             kept.pop(key, None)
@@ -283,15 +286,15 @@ class LakeMoves(LakeWrites):
     # What several rules share.
 
     def is_settled(self, name: BranchName, act: Callable[[], object]) -> bool:
-        """See that a dirty branch is refused; of a clean one, take rows away that change nothing.
+        """See that a dirty branch is refused; of a clean one, rows that change nothing are sealed.
 
-        What a move does with such rows where others lie below them is in test_clean_moves.
+        A base that holds what the head holds is taken away first: see test_clean_moves.
         """
         if self.model.is_dirty(name):
-            with pytest.raises(InvalidInput, match="uncommitted"):
+            with pytest.raises((InvalidInput, Refused), match=r"uncommitted|protected"):
                 act()
             return False
-        if self.model.branches[name].has_rows:
+        if self.model.branches[name].base is not None:
             if self.is_blocked(name, Action.RESET):
                 return False
             reset(*self.where, name)
@@ -330,6 +333,7 @@ class LakeMoves(LakeWrites):
             return
         if not self.is_settled(name, act) or self.refused(name, action, act):
             return
+        self.model.branches[name].seal()
         base, source = sides
         tree, conflicts = merged(base, self.model.head_tree(name), source, strategy)
         made: Commit | None = None
