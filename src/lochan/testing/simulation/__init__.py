@@ -17,7 +17,8 @@ against the promises G1 to G7. Needs greenlet.
 
 What must be so for an answer to mean something: the stores inside are made with an environment of
 their own, everything else with the world's; processes that share memory share it under a lock of
-the world, and crash together (`node=`); a scene for the explorer starts no background timer.
+the world, and crash together (`node=`); a scene for the explorer starts no background timer. What
+one process has for itself may be made with a `SoloEnvironment`, which spares the explorer steps.
 `fail_each` fails every call in turn; `replay` runs again what was found.
 """
 
@@ -32,6 +33,7 @@ from lochan.testing.simulation.explorer import (
 )
 from lochan.testing.simulation.history import History, Kind, Operation, Result
 from lochan.testing.simulation.schedule import InOrder, Pct, RandomOrder, Schedule, Scripted
+from lochan.testing.simulation.solo import SoloEnvironment
 from lochan.testing.simulation.world import Deadlock, Livelock, World
 
 __all__ = [
@@ -47,6 +49,7 @@ __all__ = [
     "Result",
     "Schedule",
     "Scripted",
+    "SoloEnvironment",
     "Violation",
     "World",
     "brute_force",
