@@ -109,7 +109,8 @@ class Branch(msgspec.Struct, frozen=True, kw_only=True):
 
     `resets` counts how often staged changes were forgotten, or the head moved, other than by a
     commit. While it stands still, what tokens held that are no longer named is in the head or in
-    the compacted base. When it has changed, whatever was made of an earlier record is void.
+    the compacted base. When it has changed, whatever was made of an earlier record is void. A new
+    branch begins at a number of its own, so a branch made again counts as changed.
     """
 
     branch_id: BranchName

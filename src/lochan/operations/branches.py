@@ -30,7 +30,13 @@ def create_branch(
     require_writable(lake.branches.fresh_repository(repository), force=lake.force)
     lake.commits.require_published(repository, head)
     token = new_staging_token(repository.repository_id, name, lake.environment.new_id())
-    branch = Branch(branch_id=name, commit_id=head, staging_token=token, hidden=hidden)
+    branch = Branch(
+        branch_id=name,
+        commit_id=head,
+        staging_token=token,
+        hidden=hidden,
+        resets=branches.first_resets(lake.environment),
+    )
     branches.create_branch(lake.tables(repository), branch)
     return branch
 

@@ -18,6 +18,7 @@ second one.
 
 from collections.abc import Iterator
 
+from lochan.environment import Environment
 from lochan.errors import AlreadyExists, Conflict, NotFound, NotUnique, PredicateFailed
 from lochan.errors import UnknownOutcome as Unknown
 from lochan.kv.table import Stored
@@ -37,6 +38,15 @@ def get_branch(tables: RepositoryTables, name: BranchName) -> Stored[Branch]:
     if found is None:
         raise NotFound(f"there is no branch {name!r}", code="branch-not-found", branch=name)
     return found
+
+
+def first_resets(environment: Environment) -> int:
+    """Draw the number from which a new branch counts its resets.
+
+    Whoever was at work on a deleted branch of the same name sees another number, as after a reset:
+    what it made of the old one is void, and its tokens were not committed but forgotten.
+    """
+    return int.from_bytes(environment.random_bytes(6), "big")
 
 
 def create_branch(tables: RepositoryTables, branch: Branch) -> None:
