@@ -2,21 +2,21 @@
 """Move a branch by a commit that does not come from its own staged writes: merge, revert and such.
 
 The branch must be clean when it begins; what is staged later stays staged. Rows that change nothing
-are taken back first: over another head they would be changes. The rest is in `move`.
+are sealed first: over another head they would be changes. The rest is in `move`.
 """
 
-from contextlib import suppress
-
-from lochan.errors import InvalidInput, PredicateFailed
+from lochan.errors import InvalidInput
 from lochan.kernel.records import Record
 from lochan.model.ids import BranchName
 from lochan.model.records import Branch, Commit, Repository
-from lochan.operations.allowed import Action
+from lochan.operations.allowed import Action, require_allowed
 from lochan.operations.lake import Lake
 from lochan.operations.move import move
 from lochan.operations.request import Make, Request, Said
-from lochan.operations.view import committed_tree, tokens_of
+from lochan.operations.seal import seal
+from lochan.operations.view import committed_tree, read_stably, tokens_of
 from lochan.staging.fold import folded
+from lochan.staging.sealed import Tokens
 
 
 def advance(
@@ -35,46 +35,58 @@ def advance(
     always came first.
     """
     began = lake.branches.fresh(repository, name)
+    require_allowed(began.repository, name, action, force=lake.force)
     if not allow_dirty:
-        require_clean(lake, repository, began.record)
-        _forget_unchanged(lake, repository, began.record)
+        settle(lake, repository, name)
     wanted = Request(said, began, make, action=action, force=lake.force)
     return move(lake, repository, name, wanted)
 
 
-def require_clean(lake: Lake, repository: Repository, branch: Branch) -> None:
-    """Refuse a branch on which anything is staged that is not committed."""
-    if is_dirty(lake, repository, branch):
-        raise InvalidInput(
-            f"branch {branch.branch_id!r} has uncommitted changes; commit or reset them first",
-            code="dirty-branch",
+def settle(lake: Lake, repository: Repository, name: BranchName) -> None:
+    """Refuse a branch with uncommitted changes, and seal staged rows that change nothing.
+
+    Sealed, they go with the compare-and-swap that moves the head (H7). One by one they could not be
+    taken back: what they hide, in a sealed token or under a head that has moved, would come up.
+    Raises: InvalidInput, code dirty-branch, also for what came in before the sealing.
+    """
+
+    def look(branch: Branch) -> tuple[bool, bool]:
+        unstaged = lake.staging.is_empty(branch.staging_token)
+        return is_dirty(lake, repository, branch, tokens_of(branch)), unstaged
+
+    # While tokens are scanned they may be compacted and wiped, so the look must be stable (H2).
+    dirty, unstaged = read_stably(lake, repository, name, look)
+    if not dirty and not unstaged:
+        seal(lake, repository, name)
+        dirty = read_stably(
+            lake,
+            repository,
+            name,
+            lambda branch: is_dirty(lake, repository, branch, branch.sealed_tokens),
         )
+    if dirty:
+        raise dirty_branch(name)
 
 
-def is_dirty(lake: Lake, repository: Repository, branch: Branch) -> bool:
-    """Say whether anything staged differs from what is committed. Raises when a scan fails (H9)."""
+def is_dirty(lake: Lake, repository: Repository, branch: Branch, tokens: Tokens) -> bool:
+    """Say whether compacted base or tokens of a branch differ from what is committed.
+
+    The answer holds only if the record is still the same afterwards. Raises when a scan fails (H9).
+    """
     tree = committed_tree(lake, repository, branch)
     if tree != lake.commits.tree(repository, branch.commit_id):
         return True
     snapshots = lake.storage(repository.storage_namespace).snapshots
     return any(
         _identity(snapshots.get(tree, row.key)) != row.identity
-        for row in folded(lake.staging, tokens_of(branch))
+        for row in folded(lake.staging, tokens)
     )
 
 
-def _forget_unchanged(lake: Lake, repository: Repository, branch: Branch) -> None:
-    """Take back staged rows that only say what the commit says: they would hide the next one.
-
-    A row is removed only as it was read, so a write that came meanwhile stays.
-    """
-    snapshots = lake.storage(repository.storage_namespace).snapshots
-    tree = lake.commits.tree(repository, branch.commit_id)
-    for row in lake.staging.scan(branch.staging_token):
-        found = lake.staging.find(branch.staging_token, row.key)
-        if found is not None and found[0].identity == _identity(snapshots.get(tree, row.key)):
-            with suppress(PredicateFailed):
-                lake.staging.delete_if(branch.staging_token, row.key, found[1])
+def dirty_branch(name: BranchName) -> InvalidInput:
+    """Make the error for a branch with uncommitted changes."""
+    message = f"branch {name!r} has uncommitted changes; commit or reset them first"
+    return InvalidInput(message, code="dirty-branch", branch=name)
 
 
 def _identity(record: Record | None) -> bytes:

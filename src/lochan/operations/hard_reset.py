@@ -17,20 +17,19 @@ behind stays reachable by its id, by tags and by other branches.
 
 import msgspec
 
-from lochan.errors import InvalidInput
 from lochan.kv.table import Stored
 from lochan.model.clock import leave_line
 from lochan.model.ids import BranchName, MetaRangeId
 from lochan.model.records import Branch, Commit, Repository
-from lochan.operations.advance import require_clean
+from lochan.operations.advance import dirty_branch, is_dirty
 from lochan.operations.allowed import Action, require_allowed
 from lochan.operations.branch_reads import BranchRead
 from lochan.operations.lake import Lake
 from lochan.operations.reset import ATTEMPTS, contended, fresh_token, swap_reset
 from lochan.operations.seal import seal
-from lochan.operations.view import committed_tree
+from lochan.operations.view import tokens_of
 from lochan.refs.clock_index import ClockIndex
-from lochan.staging.fold import folded
+from lochan.staging.sealed import Tokens
 
 
 def hard_reset(
@@ -46,9 +45,9 @@ def hard_reset(
     for _ in range(ATTEMPTS):
         stored = _allowed(lake, repository, name)
         if not force:
-            require_clean(lake, repository, stored.record)
+            _require_clean(lake, repository, stored.record, tokens_of(stored.record))
             stored = _sealed(lake, repository, stored)
-            _require_unchanged(lake, repository, stored.record)
+            _require_clean(lake, repository, stored.record, stored.record.sealed_tokens)
         moved = _moved(lake, repository, stored, target, force=force)
         if swap_reset(lake, repository, stored, moved):
             return moved
@@ -70,16 +69,10 @@ def _sealed(lake: Lake, repository: Repository, stored: BranchRead) -> BranchRea
     return _allowed(lake, repository, branch.branch_id)
 
 
-def _require_unchanged(lake: Lake, repository: Repository, branch: Branch) -> None:
-    """Refuse a branch whose sealed tokens hold data: of a commit under way, or one that failed."""
-    tree = lake.commits.tree(repository, branch.commit_id)
-    if committed_tree(lake, repository, branch) != tree:
-        raise _dirty(branch)
-    snapshots = lake.storage(repository.storage_namespace).snapshots
-    for row in folded(lake.staging, branch.sealed_tokens):
-        found = snapshots.get(tree, row.key)
-        if row.identity != (found.identity if found else b""):
-            raise _dirty(branch)
+def _require_clean(lake: Lake, repository: Repository, branch: Branch, tokens: Tokens) -> None:
+    """Refuse a branch whose tokens hold data; a look that was not stable loses the swap."""
+    if is_dirty(lake, repository, branch, tokens):
+        raise dirty_branch(branch.branch_id)
 
 
 def _moved(
@@ -103,8 +96,3 @@ def _moved(
         ordinals=ordinals,
         resets=branch.resets + 1,
     )
-
-
-def _dirty(branch: Branch) -> InvalidInput:
-    message = f"branch {branch.branch_id!r} has uncommitted changes; commit, reset or force"
-    return InvalidInput(message, code="dirty-branch", branch=branch.branch_id)

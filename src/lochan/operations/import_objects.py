@@ -31,7 +31,7 @@ from lochan.model.ids import EMPTY_TREE, BranchName, MetaRangeId, valid_object_k
 from lochan.model.instant import Instant, from_seconds
 from lochan.model.records import Commit, Repository
 from lochan.objects.foreign import split_foreign
-from lochan.operations.advance import advance, require_clean
+from lochan.operations.advance import advance, settle
 from lochan.operations.allowed import Action, require_allowed
 from lochan.operations.lake import Lake
 from lochan.operations.merge import STRATEGY_KEY
@@ -82,7 +82,7 @@ def import_objects(
     """
     began = lake.branches.fresh(repository, branch)
     require_allowed(began.repository, branch, Action.IMPORT, force=lake.force)
-    require_clean(lake, repository, began.record)
+    settle(lake, repository, branch)
     snapshots = lake.storage(repository.storage_namespace).snapshots
     with SortedRows() as rows:
         _gather(rows, objects, progress)
@@ -97,7 +97,7 @@ def import_objects(
     metadata = {**request.metadata, STRATEGY_KEY: "source-wins"}
     now = from_seconds(lake.environment.now())
     said = Said(request.committer, request.message, metadata, now)
-    # It was clean when it began.
+    # It was clean when it began; what was staged since then stays.
     return advance(lake, repository, branch, said, make, action=Action.IMPORT, allow_dirty=True)
 
 

@@ -13,7 +13,7 @@ from lochan.kv.drivers.memory import MemoryStore
 from lochan.kv.faulty import Faulty, fail_nth
 from lochan.model.ids import BranchName, ObjectKey
 from lochan.model.records import Commit
-from lochan.operations.advance import _forget_unchanged
+from lochan.operations.advance import settle
 from lochan.operations.branches import create_branch
 from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.delete_objects import delete_objects
@@ -178,9 +178,8 @@ def test_rel_G8_a_row_that_changed_nothing_does_not_hide_what_a_merge_brings(sta
 def test_a_write_during_a_merge_stays_staged(stage: Stage) -> None:
     put(stage, MAIN, a=b"1")
     theirs = record(stage, DEV, a=b"another")
-    branch = stage.lake.branches.fresh(stage.repository, MAIN).record
+    settle(stage.lake, stage.repository, MAIN)
     put(stage, MAIN, a=b"late")
-    _forget_unchanged(stage.lake, stage.repository, branch)
     merge(stage.lake, stage.repository, MAIN, theirs, MergeRequest("ada", allow_dirty=True))
 
     shown = diff_uncommitted(stage.lake, stage.repository, MAIN).changes

@@ -74,7 +74,8 @@ def committed(**bodies: bytes) -> Stage:
 
 
 def dirty(stage: Stage) -> bool:
-    return is_dirty(stage.lake, stage.repository, branch_of(stage))
+    branch = branch_of(stage)
+    return is_dirty(stage.lake, stage.repository, branch, tokens_of(branch))
 
 
 def test_after_a_reset_a_branch_shows_its_commit() -> None:
