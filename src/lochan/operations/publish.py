@@ -15,11 +15,11 @@ import msgspec
 
 from lochan.errors import LochanError, PredicateFailed, UnknownOutcome
 from lochan.kv.set_many import set_many
-from lochan.kv.table import Stored, Table
-from lochan.model.clock import NextClock, next_clock
+from lochan.kv.table import Stored
+from lochan.model.clock import NextClock, next_clock, own
 from lochan.model.codec import encode_commit
 from lochan.model.commit_id import new_commit
-from lochan.model.ids import CommitId, LineageId, MetaRangeId
+from lochan.model.ids import LineageId, MetaRangeId
 from lochan.model.keys import COMMITS, partition_of
 from lochan.model.records import Branch, Commit, Repository
 from lochan.operations.lake import Lake
@@ -135,20 +135,12 @@ def swap(
 
 
 def _landed(lake: Lake, repository: Repository, before: Branch, moved: Branch) -> bool:
-    """Find out whether a swap of unknown outcome took effect (H15): it did or it never will."""
-    current = lake.branches.fresh(repository, moved.branch_id).record
-    if current == moved:
-        return True
-    if moved.commit_id == before.commit_id:
-        return False
-    commits = lake.tables(repository).commits
-    return _is_first_parent(commits, moved.commit_id, current.commit_id)
+    """Find out whether a swap of unknown outcome took effect (H15): it did or it never will.
 
-
-def _is_first_parent(commits: Table[Commit], wanted: CommitId, head: CommitId) -> bool:
-    """Walk first parents from the head down to the generation of the commit that is looked for."""
-    lowest = commits.get(wanted.encode()).record.generation
-    found = commits.get(head.encode()).record
-    while found.generation > lowest and found.parents:
-        found = commits.get(found.parents[0].encode()).record
-    return found.id == wanted
+    A branch that was moved or deleted since then placed its head in the clock index before that.
+    """
+    tables = lake.tables(repository)
+    if moved.commit_id != before.commit_id:
+        made = tables.commits.get(moved.commit_id.encode()).record
+        return ClockIndex.of(lake.store, repository).find(own(made)) == made.id
+    return lake.branches.fresh(repository, moved.branch_id).record == moved

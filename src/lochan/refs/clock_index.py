@@ -68,7 +68,8 @@ class ClockIndex:
         if start is not None:
             return self._walk(start, clock)
         # The owner may have left the line since the first look, and placed its head before that.
-        return self._row(clock)
+        start = self._nearest_above(clock)
+        return self._row(clock) if start is None else self._walk(start, clock)
 
     def commit(self, clock: Clock) -> Commit:
         """Read the commit at a place. Raises NotFound."""
