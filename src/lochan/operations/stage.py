@@ -16,7 +16,7 @@ the row may stay staged, as that of any write that failed (G5).
 
 from collections.abc import Callable, Iterable
 
-from lochan.errors import Unavailable
+from lochan.errors import UnknownOutcome
 from lochan.model.ids import BranchName, StagingToken
 from lochan.model.keys import token_partition
 from lochan.model.records import Repository, StagedEntry
@@ -70,13 +70,15 @@ def _stage(
     write_and_read: Callable[[StagingToken], BranchRead],
 ) -> None:
     token = seen_writable(lake, repository, branch).record.staging_token
+    current = write_and_read(token)
     for _ in range(ATTEMPTS):
-        current = write_and_read(token)
         require_allowed(current.repository, branch, Action.WRITE, force=lake.force)
         if current.record.staging_token == token:
             return
         token = current.record.staging_token
-    raise Unavailable(f"branch {branch!r} was sealed {ATTEMPTS} times meanwhile; try again")
+        with begun(f"a write to branch {branch!r}"):  # the token before may be committed with it
+            current = write_and_read(token)
+    raise UnknownOutcome(f"branch {branch!r} was sealed {ATTEMPTS} times meanwhile; try again")
 
 
 def seen_writable(lake: Lake, repository: Repository, branch: BranchName) -> BranchRead:
