@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Generic, TypeVar
 
 from lochan.environment import Environment, Event
+from lochan.errors import UnknownOutcome
 
 Item = TypeVar("Item")
 Work = Callable[[Sequence[Item]], None]
@@ -41,7 +42,8 @@ class Turns(Generic[Item]):
     def take(self, key: Hashable, item: Item, work: Work[Item]) -> None:
         """Have a batch worked on that holds `item`, begun after this call.
 
-        The `work` of the batch's first caller is what runs. Raises: what it raises, for all.
+        The `work` of the batch's first caller is what runs. Raises: what it raises, for all;
+        UnknownOutcome when another caller was interrupted at it.
         """
         with self._lock:
             if key not in self._running:
@@ -61,12 +63,23 @@ class Turns(Generic[Item]):
                 self._pass_on(key)
             return
         if leads:
-            batch.turn.wait()
-            self._lead(key, batch, work)
+            self._await_turn(key, batch, work)
         else:
             batch.done.wait()
         if batch.error is not None:
-            raise batch.error
+            if leads or isinstance(batch.error, Exception):
+                raise batch.error
+            message = f"the work on {key!r} for several callers was interrupted; look, then repeat"
+            raise UnknownOutcome(message) from batch.error
+
+    def _await_turn(self, key: Hashable, batch: _Batch[Item], work: Work[Item]) -> None:
+        try:
+            batch.turn.wait()
+        except BaseException:
+            batch.turn.wait()  # interrupted (Ctrl-C): the others wait for nobody but us
+            self._lead(key, batch, work)
+            raise
+        self._lead(key, batch, work)
 
     def _lead(self, key: Hashable, batch: _Batch[Item], work: Work[Item]) -> None:
         with self._lock:
