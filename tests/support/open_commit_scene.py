@@ -6,8 +6,9 @@ the end the commit is in the history once, and holds what was acknowledged befor
 every put once, its blocks together, each putter's in their order.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 
 from lochan.committed import Files, Snapshots
 from lochan.environment import Environment, RealEnvironment
@@ -16,7 +17,7 @@ from lochan.faults import Fault
 from lochan.kv.drivers.memory import MemoryStore
 from lochan.kv.store import Store
 from lochan.model.ids import StorageNamespace
-from lochan.model.records import Commit
+from lochan.model.records import Commit, Slot
 from lochan.objects.address import AddressSource
 from lochan.objects.drivers.memory import MemoryObjects
 from lochan.operations.lake import Lake, Storage
@@ -28,6 +29,7 @@ from support.lakes import Stage, add_repository
 from support.open_commits import Desk
 
 REAL = RealEnvironment()
+LOST = (Fault.LOST_RESPONSE, Fault.LOST_REQUEST)
 PUTTERS, PUTS, FINISHERS, SWEEPS = 2, 2, 2, 4
 
 
@@ -35,30 +37,53 @@ class Wrong(AssertionError):
     """A promise was broken."""
 
 
+class Ground:
+    """A repository in memory, and desks of the processes that work on it."""
+
+    def __init__(self) -> None:
+        """Make a repository with an empty branch main."""
+        namespace = StorageNamespace(f"mem://{REAL.new_id()}")
+        self.inner = MemoryStore(REAL)
+        self.repository = add_repository(self.inner, REAL, namespace)
+        self._objects = MemoryObjects.open(namespace, REAL)
+        self.desk = self.at(self.inner, REAL)
+
+    def at(self, store: Store, environment: Environment) -> Desk:
+        """Give the desk of one process, with a lake of its own."""
+        snapshots = Snapshots(Files(self._objects, environment), environment)
+        storage = Storage(self._objects, AddressSource(environment), snapshots)
+        lake = Lake.of(store, environment, lambda _: storage)
+        return Desk(Stage(lake, self.repository, storage))
+
+    def chain(self, branch: str) -> list[Commit]:
+        """Give the commits of a branch from its head down."""
+        tables = self.desk.stage.lake.tables(self.repository)
+        found = [self.desk.head(branch)]
+        while found[-1].parents:
+            found.append(tables.commits.get(found[-1].parents[0].encode()).record)
+        return found
+
+
 class Scene:
     """One run: who was told what."""
 
-    def __init__(self, seed: int, lost: int = 0) -> None:
+    def __init__(self, seed: int, faults: int = 0, kinds: Sequence[Fault] = LOST) -> None:
         """Start a commit, and set the processes around it; every third begins a branch.
 
-        So many answers are lost on their way back.
+        So many calls fail, at random.
         """
-        plan = random_faults(seed, 0.03, [Fault.LOST_RESPONSE, Fault.LOST_REQUEST], most=lost)
-        self.world = World(seed, plan=plan)
-        self._inner = MemoryStore(REAL)
-        namespace = StorageNamespace(f"mem://{REAL.new_id()}")
-        self._objects = MemoryObjects.open(namespace, REAL)
-        self._repository = add_repository(self._inner, REAL, namespace)
-        self._desk = self._at(self._inner, REAL)
+        self.world = World(seed, plan=random_faults(seed, 0.03, kinds, most=faults))
+        ground = self._ground = Ground()
+        self._desk = ground.desk
         self._opened = self._desk.start(branch="new" if seed % 3 == 0 else "main")
         self.acknowledged: list[str] = []
         self.finished: set[str] = set()
-        store = self.world.store(self._inner)
+        store = self.world.store(ground.inner)
         for number in range(PUTTERS):
-            self.world.spawn(self._putter(self._at(store, self.world.environment), number))
+            self.world.spawn(self._putter(ground.at(store, self.world.environment), number))
         for _ in range(FINISHERS):
-            self.world.spawn(self._finisher(self._at(store, self.world.environment)))
-        self.world.spawn(self._committer(self._at(store, self.world.environment)))
+            self.world.spawn(self._finisher(ground.at(store, self.world.environment)))
+        self.world.spawn(self._committer(ground.at(store, self.world.environment)))
         self.world.spawn(lambda: self._sweep(store))
 
     def run(self) -> int:
@@ -66,14 +91,8 @@ class Scene:
         self.world.run()
         with suppress(Conflict, NotFound):
             self.finished.add(self._desk.finish(self._opened).id)
-        self._check(self._chain(self._opened.branch))
+        self._check(self._ground.chain(self._opened.branch))
         return len(self.world.trace)
-
-    def _at(self, store: Store, environment: Environment) -> Desk:
-        snapshots = Snapshots(Files(self._objects, environment), environment)
-        storage = Storage(self._objects, AddressSource(environment), snapshots)
-        lake = Lake.of(store, environment, lambda _: storage)
-        return Desk(Stage(lake, self._repository, storage))
 
     def _putter(self, desk: Desk, number: int) -> Callable[[], None]:
         def work() -> None:
@@ -103,13 +122,6 @@ class Scene:
         for _ in range(SWEEPS):
             Cleaner(store, self.world.environment, grace_s=0).run()
 
-    def _chain(self, branch: str) -> list[Commit]:
-        tables = self._desk.stage.lake.tables(self._repository)
-        found = [self._desk.head(branch)]
-        while found[-1].parents:
-            found.append(tables.commits.get(found[-1].parents[0].encode()).record)
-        return found
-
     def _check(self, history: list[Commit]) -> None:
         made = [commit for commit in history if commit.metadata.get(MARK) == self._opened.id]
         if len(made) != 1 or not self.finished <= {made[0].id}:
@@ -125,6 +137,31 @@ class Scene:
                 raise Wrong(f"seed {self.world.seed}: out of order in {content!r}")
 
 
-def run_seeds(first: int, count: int, lost: int = 0) -> int:
+def run_seeds(first: int, count: int, faults: int = 0, kinds: Sequence[Fault] = LOST) -> int:
     """Run scenes with so many seeds; gives the number of steps."""
-    return sum(Scene(seed, lost).run() for seed in range(first, first + count))
+    return sum(Scene(seed, faults, kinds).run() for seed in range(first, first + count))
+
+
+def run_rivals(seed: int, slot: Slot) -> set[str]:
+    """Let three commits that want one place be finished at once; gives the hashes told."""
+    world, ground, told = World(seed), Ground(), set[str]()
+    desk = ground.desk
+    branch = {Slot.BEGINS: "new", Slot.CONTINUES: None, Slot.FOLLOWS: "main"}[slot]
+    parent = desk.head().id if slot is Slot.CONTINUES else None
+    opened = [desk.start(parent, branch) for _ in range(3)]
+    store = world.store(ground.inner)
+
+    def finish(mine: Desk, number: int) -> None:
+        with suppress(Conflict):
+            told.add(mine.finish(opened[number]).id)
+
+    for number in range(3):
+        world.spawn(partial(finish, ground.at(store, world.environment), number))
+    world.run()
+    history = ground.chain(opened[0].branch)
+    published = [commit for commit in history if MARK in commit.metadata]
+    if {commit.id for commit in published} != told:
+        raise Wrong(f"seed {seed}: told {told}, published {published}")
+    if len({commit.clocks[-1] for commit in history}) < len(history):
+        raise Wrong(f"seed {seed}: two commits have one clock")
+    return told

@@ -17,7 +17,7 @@ from lochan.faults import Crashed, Fault
 from lochan.kv.drivers.memory import MemoryStore
 from lochan.kv.faulty import Call, Faulty, fail_nth
 from lochan.model.ids import BranchName
-from lochan.model.records import Commit, OpenCommit
+from lochan.model.records import Commit, OpenCommit, Slot
 from lochan.objects.faulty import Faulty as FaultyObjects
 from lochan.objects.faulty import fail_nth as fail_nth_object
 from lochan.operations.branches import delete_branch
@@ -27,7 +27,7 @@ from lochan.operations.open_commits.published import MARK
 from lochan.refs.cleaner import Cleaner
 from lochan.refs.open_commits import State, get_open_commit, list_open_commits, state_of
 from support.lakes import open_stage
-from support.open_commit_scene import run_seeds
+from support.open_commit_scene import run_rivals, run_seeds
 from support.open_commits import Desk
 
 WORLD = RealEnvironment()
@@ -166,8 +166,9 @@ def test_pach_P3_an_object_store_that_fails_anywhere_leaves_no_partial_file() ->
         desk.put(opened, "f", b"whole")
         storage = desk.stage.storage
         objects = FaultyObjects(storage.objects, fail_nth_object(number, Fault.ERROR), WORLD)
-        broken_storage = Storage(objects, storage.addresses, storage.snapshots)
-        broken = desk.over(Lake.of(desk.stage.lake.store, WORLD, lambda _, s=broken_storage: s))
+        faulty = Storage(objects, storage.addresses, storage.snapshots)
+        places = {desk.stage.repository.storage_namespace: faulty}
+        broken = desk.over(Lake.of(desk.stage.lake.store, WORLD, places.__getitem__))
         acknowledged = False
         with suppress(LochanError):
             broken.put(opened, "f", b" and more")
@@ -298,9 +299,18 @@ def test_a_commit_that_lost_its_process_is_nobodys_parent() -> None:
         desk.start(parent=lost, branch="new")
 
 
+@pytest.mark.parametrize(
+    ("slot", "winners"), [(Slot.BEGINS, 1), (Slot.CONTINUES, 1), (Slot.FOLLOWS, 3)]
+)
+def test_rel_P2_pach_start_commit_of_rivals_for_one_place_exactly_one_wins(
+    slot: Slot, winners: int
+) -> None:
+    assert {len(run_rivals(seed, slot)) for seed in range(30)} == {winners}
+
+
 def test_rel_P2_several_that_finish_one_commit_at_once_publish_it_once() -> None:
     print(f"{run_seeds(0, 60)} steps")
 
 
 def test_rel_P2_lost_answers_neither_lose_nor_repeat_a_put() -> None:
-    print(f"{run_seeds(0, 120, lost=4)} steps")
+    print(f"{run_seeds(0, 120, faults=4)} steps")
