@@ -2,7 +2,7 @@
 """A commit of ten million staged objects, SQLite and local files, in less than 1 GiB of memory.
 
 It runs in a process of its own, and its largest resident size is read when the commit is done.
-Staging takes longer than the commit, and about 7 GB of disk; both go when the process ends.
+Staging takes longer than the commit. About 6 GB of disk are used, and free again at the end.
 """
 
 import shutil
