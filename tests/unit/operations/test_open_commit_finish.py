@@ -14,6 +14,7 @@ from lochan.operations.open_commits.cancel_commit import cancel_commit
 from lochan.operations.open_commits.finish_commit import finish_commit
 from lochan.operations.open_commits.inspect_commit import inspect_commit
 from lochan.operations.put_object import put_object
+from lochan.operations.read_object import stat_object
 from lochan.operations.seal import seal
 from lochan.refs.cleaner import Cleaner
 from lochan.refs.deletion import delete_repository
@@ -170,6 +171,22 @@ def test_rel_H7_a_commit_under_way_is_finished_before_the_head_moves(desk: Desk)
     assert branch.sealed_tokens == ()
     last = commit(*desk.where, MAIN, CommitRequest("ada", "rest"))
     assert set(desk.files(last)) == {"f", "sealed", "staged"}
+
+
+def test_rel_G8_a_staged_row_that_changes_nothing_does_not_undo_a_finish(desk: Desk) -> None:
+    put_object(*desk.where, MAIN, ObjectKey(b"f"), b"old")
+    commit(*desk.where, MAIN, CommitRequest("ada", "first"))
+    put_object(*desk.where, MAIN, ObjectKey(b"f"), b"old")
+    desk.commit(branch="main", f=b" and new")
+    assert stat_object(*desk.where, "main", ObjectKey(b"f")).size == len(b"old and new")
+
+
+def test_uncommitted_changes_stay_staged_over_a_finish(desk: Desk) -> None:
+    put_object(*desk.where, MAIN, ObjectKey(b"g"), b"staged")
+    made = desk.commit(branch="main", f=b"x")
+    assert desk.files(made) == {"f": b"x"}
+    last = commit(*desk.where, MAIN, CommitRequest("ada", "rest"))
+    assert desk.files(last) == {"f": b"x", "g": b"staged"}
 
 
 def test_two_files_that_were_put_at_once_cannot_be_one_and_a_directory(desk: Desk) -> None:
