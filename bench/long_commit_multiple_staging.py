@@ -11,6 +11,7 @@ import sys
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import count
+from math import isfinite
 from time import monotonic, sleep
 
 import msgspec
@@ -102,13 +103,13 @@ def _rows(name: str, kv: str) -> list[Row]:
 
 def _shown(where: str, found: Figures) -> list[Row]:
     beside, alone = found.beside, found.alone
-    slower = beside.p99_s / alone.p99_s
+    slower = _ratio(beside.p99_s, alone.p99_s)
     return [
         Row(
             f"long-commit-multiple-staging, {where}: writes done",
             f"{beside.share:.1%} of {beside.offered / beside.seconds:,.0f}/s",
             f"without the commit {alone.share:.1%}",
-            beside.share / alone.share,
+            _ratio(beside.share, alone.share),
             f">= {LEAST_SHARE:.0%}",
             beside.share >= LEAST_SHARE,
         ),
@@ -118,7 +119,7 @@ def _shown(where: str, found: Figures) -> list[Row]:
             f"without the commit {alone.p99_s * 1e3:.1f} ms",
             slower,
             f"<= {MOST_P99:g}x",
-            slower <= MOST_P99,
+            slower is not None and slower <= MOST_P99,
         ),
         Row(
             f"  saturated; the commit takes {found.saturated_beside.seconds:.1f} s,"
@@ -127,11 +128,16 @@ def _shown(where: str, found: Figures) -> list[Row]:
             f" p99 {found.saturated_beside.p99_s * 1e3:.1f} ms",
             f"without the commit {found.saturated.rate:,.0f}/s,"
             f" p99 {found.saturated.p99_s * 1e3:.1f} ms",
-            found.saturated_beside.rate / found.saturated.rate,
+            _ratio(found.saturated_beside.rate, found.saturated.rate),
             "report",
             None,
         ),
     ]
+
+
+def _ratio(one: float, other: float) -> float | None:
+    """Compare; on a machine that hardly runs there may be nothing to compare with."""
+    return one / other if other and isfinite(one) and isfinite(other) else None
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from typing import NamedTuple
 from ground import MAIN, Ground
 from lochan.bootstrap import open_lake
 from lochan.environment import RealEnvironment
+from lochan.errors import LochanError
 from lochan.model.entry import Entry
 from lochan.model.ids import ObjectKey
 from lochan.model.instant import from_seconds
@@ -115,10 +116,17 @@ class Crew:
             if due >= end.value:
                 return written
             key = ObjectKey(b"stream/%d/%02d/%09d" % (timetable.name, stager, number))
-            stage_entry(*self._where, MAIN, key, ENTRY)
-            written.append((due, monotonic()))
+            written.append((due, self._answered(key)))
             due = due + period if period else monotonic()
         return written
+
+    def _answered(self, key: ObjectKey) -> float:
+        """Write, and say when it was done; a write that failed never was."""
+        try:
+            stage_entry(*self._where, MAIN, key, ENTRY)
+        except LochanError:
+            return math.inf
+        return monotonic()
 
 
 class Threads:
