@@ -111,9 +111,16 @@ class Chain:
             ClockIndex.of(self._lake.store, self._repository).place(*self._made)
 
     def _forget(self) -> None:
+        """Remove the reach of merges that lost.
+
+        While the head is where they began, an equal chain may yet be published: the rows are its.
+        """
         merges = [made for made in self._made if len(made.parents) > 1]
         if merges:
-            branch = self._lake.branches.fresh(self._repository, self._branch.branch_id).record
+            before = self._stored.record
+            branch = self._lake.branches.fresh(self._repository, before.branch_id).record
+            if (branch.commit_id, branch.lineage) == (before.commit_id, before.lineage):
+                return
             for merge in merges:
                 ReachIndex.of(self._lake.store, self._repository).forget(merge, branch)
 

@@ -11,23 +11,28 @@ from threading import Thread
 import pytest
 
 from lochan.environment import Event, RealEnvironment
-from lochan.errors import InvalidInput, UnknownOutcome
+from lochan.errors import InvalidInput, PredicateFailed, UnknownOutcome
 from lochan.faults import Fault
 from lochan.kv.faulty import Call, Faulty
 from lochan.model.clock import own
 from lochan.model.ids import BranchName, ObjectKey
+from lochan.model.instant import from_seconds
 from lochan.model.keys import BRANCHES, CLOCKS, partition_of
 from lochan.model.records import Branch, Commit
 from lochan.operations.branches import create_branch, delete_branch
 from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.compact import compact
+from lochan.operations.conditions import if_absent
 from lochan.operations.hard_reset import hard_reset
 from lochan.operations.lake import Lake
 from lochan.operations.merge import MergeRequest, merge
+from lochan.operations.publish import Chain
 from lochan.operations.put_object import put_object
+from lochan.operations.request import Candidate, Said
 from lochan.operations.seal import seal
 from lochan.refs.cleaner import Cleaner
 from lochan.refs.clock_index import ClockIndex
+from lochan.refs.kinship import Kinship
 from lochan.turns import Turns
 from support.lakes import MAIN, Stage, open_stage
 
@@ -93,11 +98,11 @@ def head(stage: Stage, name: BranchName = MAIN) -> Commit:
     return stage.lake.tables(stage.repository).commits.get(named.encode()).record
 
 
-def grown(stage: Stage, key: bytes) -> Commit:
-    """Make branch dev with a commit of its own."""
-    create_branch(stage.lake, stage.repository, DEV, head(stage).id)
-    put(stage, key, DEV)
-    return record(stage, DEV)
+def grown(stage: Stage, key: bytes, name: BranchName = DEV) -> Commit:
+    """Make a branch with a commit of its own."""
+    create_branch(stage.lake, stage.repository, name, head(stage).id)
+    put(stage, key, name)
+    return record(stage, name)
 
 
 def keys(stage: Stage, made: Commit) -> list[bytes]:
@@ -243,6 +248,45 @@ def test_a_place_whose_row_is_missing_is_found_while_its_owner_is_deleted() -> N
     index = ClockIndex.of(server.lake.store, stage.repository)
     assert index.find(own(first)) == first.id
     assert server.happened
+
+
+def test_a_chain_that_lost_to_a_seal_leaves_the_reach_of_an_equal_one() -> None:
+    stage = open_stage()
+    put(stage, b"a")
+    record(stage)  # main has a line of its own
+    sources = [grown(stage, b"b"), grown(stage, b"c", BranchName("fix"))]
+
+    def chain() -> Chain:
+        made = Chain(
+            stage.lake, stage.repository, stage.lake.branches.fresh(stage.repository, MAIN)
+        )
+        for source in sources:
+            said = Said("ada", "merged", {}, from_seconds(1))
+            made.add(Candidate(source.meta_range_id, source), said)
+        return made
+
+    lost = chain()
+    put(stage, b"staged")
+    seal(stage.lake, stage.repository, MAIN)
+    won = chain()
+    assert not lost.publish((), ())
+    assert won.publish((), branch_of(stage).sealed_tokens)
+    kinship = Kinship.of(stage.lake.store, stage.repository)
+    assert all(kinship.is_ancestor(source, head(stage)) for source in sources)
+
+
+@pytest.mark.xfail(reason="a head that moves under the same token is not seen", strict=True)
+def test_rel_H5_a_put_that_must_be_first_does_not_cover_what_a_merge_brought() -> None:
+    stage = open_stage()
+    source = grown(stage, b"key")
+    server = Server(
+        stage,
+        lambda: merge(stage.lake, stage.repository, MAIN, source, MergeRequest("ada")),
+        lambda call: call.operation == "set_if" and b":" in call.partition,
+    )
+    key = ObjectKey(b"key")
+    with pytest.raises(PredicateFailed):
+        put_object(server.lake, stage.repository, MAIN, key, b"mine", condition=if_absent)
 
 
 class Interrupting(RealEnvironment):
