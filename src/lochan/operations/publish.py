@@ -113,13 +113,13 @@ class Chain:
     def _forget(self) -> None:
         """Remove the reach of merges that lost.
 
-        While the head is where they began, an equal chain may yet be published: the rows are its.
+        While the head is on their way, an equal chain may yet be published, and the rows be its.
         """
         merges = [made for made in self._made if len(made.parents) > 1]
         if merges:
-            before = self._stored.record
-            branch = self._lake.branches.fresh(self._repository, before.branch_id).record
-            if (branch.commit_id, branch.lineage) == (before.commit_id, before.lineage):
+            way = {self._stored.record.commit_id, *(made.id for made in self._made)}
+            branch = self._lake.branches.fresh(self._repository, self._branch.branch_id).record
+            if branch.commit_id in way:
                 return
             for merge in merges:
                 ReachIndex.of(self._lake.store, self._repository).forget(merge, branch)
