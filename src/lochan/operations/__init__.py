@@ -6,5 +6,6 @@ What it must get right against others is written where it does so, with the numb
 or hole (G.., H..) that asks for it; docs/guarantees.md has the list.
 
 Reading order: lake (what a story is given), branch_reads (the branch, surely fresh), stage (the
-writer's protocol), view (the reader's), reference (what a ref shows), then the verbs.
+writer's protocol), view (the reader's), reference (what a ref shows), then the verbs; those of seed
+002 are in `open_commits`.
 """

@@ -246,6 +246,26 @@ def test_a_put_whose_answer_was_lost_finds_itself_behind_anothers_put() -> None:
     assert desk.read("f", desk.finish(opened)) == b"12"
 
 
+def test_a_cancellation_that_comes_too_late_is_refused() -> None:
+    desk = Desk()
+    opened = desk.start(branch="main")
+    lake = desk.stage.lake
+
+    def freeze() -> None:
+        """Die after the first write of a finish."""
+
+        def plan(call: Call) -> Fault:
+            return Fault.CRASH_AFTER if call.operation == "set_if" else Fault.OK
+
+        with suppress(Crashed):
+            desk.over(Lake.of(Faulty(lake.store, plan, WORLD), WORLD, lake.storage)).finish(opened)
+
+    late = between(desk, lambda call: call.partition == b"cleanup-tokens", freeze)
+    with pytest.raises(Conflict, match="is being finished"):
+        cancel_commit(*late.where, opened.id)
+    assert desk.finish(opened) == desk.head()
+
+
 def test_rows_that_were_wiped_under_a_scan_are_no_empty_commit() -> None:
     desk = Desk()
     opened = desk.start(branch="new")

@@ -13,6 +13,7 @@ import msgspec
 from lochan.model.ids import CommitId, StagingToken
 from lochan.model.records import Commit, OpenCommit, Repository
 from lochan.operations.lake import Lake
+from lochan.operations.open_commits.writing import not_open
 from lochan.refs.notes import note_open_commit
 from lochan.refs.open_commits import State, open_commits, state_of
 
@@ -53,12 +54,15 @@ def close(
     """Write down that a commit was published, or failed, and give its token to the cleaner.
 
     The token is noted before the record ceases to name it (H10). What is published stays so.
+    Raises: Conflict, code not-open, when a commit that was open to its canceller is being finished.
     """
     note_open_commit(lake.store, lake.environment, repository, opened)
 
     def ended(current: OpenCommit | None) -> OpenCommit | None:
         if current is None or state_of(current) is State.PUBLISHED:
             return current
+        if error and state_of(opened) is State.OPEN and state_of(current) is State.FINISHING:
+            raise not_open(current)
         return msgspec.structs.replace(
             current, commit_id=commit_id, error=error, staging_token=StagingToken("")
         )
