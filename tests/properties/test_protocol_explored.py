@@ -13,8 +13,8 @@ from support.protocol_scopes import FEATURE, Scope, merges
 from support.simulated_lake import Scene
 from support.tally import Tally
 
-LIMIT = 160
-JUDGED = 40  # runs at random beside each scope
+LIMIT = 130
+JUDGED = 30  # runs at random beside each scope
 
 # Where each promise is put to the test; the same checks run in all scopes.
 PROMISES = {

@@ -82,6 +82,7 @@ class Chaos:
         """Run through the storm and the calm after it; gives the steps taken."""
         self.world.run(max_steps=MAX_STEPS)
         self.scene.check()
+        self.scene.check_soundness()
         if not self._jumped:  # after a jump the time of grace was none
             self.scene.check_leaks()
         return len(self.world.trace) + self._calm()

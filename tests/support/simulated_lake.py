@@ -22,6 +22,8 @@ from lochan.model.records import Branch, Commit
 from lochan.objects.address import AddressSource
 from lochan.operations.branch_reads import BranchReads
 from lochan.operations.commit import CommitRequest, commit
+from lochan.operations.findings import Severity
+from lochan.operations.fsck import fsck
 from lochan.operations.lake import Lake, Storage
 from lochan.operations.view import tokens_of
 from lochan.refs.cleaner import Cleaner
@@ -114,8 +116,15 @@ class Scene:
         if leaked := staged - named:
             raise Broken(f"H10: {leaked} are staged, and no branch names them")
 
+    def check_soundness(self) -> None:
+        """See that fsck finds nothing that was promised and is missing or wrong."""
+        found = fsck(plain_lake(self.inner), objects=False)
+        if errors := [each for each in found if each.kind.severity is Severity.ERROR]:
+            raise Broken(f"fsck: {errors}")
+
     def check_recovery(self) -> None:
         """See that whoever comes next can commit all that is shown, without an operator's help."""
+        self.check_soundness()
         lake = plain_lake(self.inner)
         for name in self.branches():
             before = self.state()

@@ -112,7 +112,7 @@ class Relations:
     def __init__(self) -> None:
         """Know none yet."""
         self._footprints: dict[Footprint, Footprint] = {}
-        self._relations: dict[tuple[int, int], Relation] = {}
+        self._relations: dict[int, dict[int, Relation]] = {}
 
     def known(self, footprint: Footprint) -> Footprint:
         """Give the one object that stands for all equal footprints."""
@@ -120,7 +120,16 @@ class Relations:
 
     def relate(self, earlier: Footprint, later: Footprint) -> Relation:
         """Relate two footprints that `known` gave."""
-        pair = id(earlier), id(later)
-        if pair not in self._relations:
-            self._relations[pair] = relate(earlier, later)
-        return self._relations[pair]
+        return self.to(later).get(id(earlier)) or self.learn(earlier, later)
+
+    def to(self, later: Footprint) -> dict[int, Relation]:
+        """Give what is known of a footprint's relations, by the id of the earlier one."""
+        found = self._relations.get(id(later))
+        if found is None:
+            found = self._relations[id(later)] = {}
+        return found
+
+    def learn(self, earlier: Footprint, later: Footprint) -> Relation:
+        """Work a relation out, and keep it."""
+        relation = self.to(later)[id(earlier)] = relate(earlier, later)
+        return relation

@@ -155,10 +155,14 @@ class _Path:
         before = 0
         own = 0  # what happens before the process's previous step, that step included
         races: list[int] = []
+        known = self._relations.to(state.footprint)
         for earlier in range(number - 1, -1, -1):
             other = self._states[earlier]
             bit = 1 << earlier
-            relation = self._relations.relate(other.footprint, state.footprint)
+            # Looked up here and not by a call: this is where an exploration spends its time.
+            relation = known.get(id(other.footprint))
+            if relation is None:
+                relation = self._relations.learn(other.footprint, state.footprint)
             if other.chosen == state.chosen:
                 own = own or other.before | bit
             elif relation.conflict:
