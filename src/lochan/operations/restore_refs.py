@@ -36,7 +36,7 @@ from lochan.model.ids import (
     valid_tag_name,
 )
 from lochan.model.keys import COMMITS, TAGS, partition_of
-from lochan.model.records import Branch, Clock, Commit, Repository, Tag
+from lochan.model.records import COMMIT_VERSION, Branch, Clock, Commit, Repository, Tag
 from lochan.operations.lake import Lake
 from lochan.operations.refs_dump import MANIFEST, RefsDump, decode_dump
 from lochan.refs.creation import is_bare
@@ -193,20 +193,26 @@ def _require_known(history: History, commit_id: CommitId, where: str) -> int:
 def _commit_rows(
     lake: Lake, repository: Repository, dump: RefsDump, history: History
 ) -> Iterator[Pair]:
-    for commit in _commits(lake, repository, dump):
+    snapshots = lake.storage(repository.storage_namespace).snapshots
+    for record in snapshots.cursor(dump.commits_meta_range_id):
+        commit = decode_commit(record.value)
         number = history.number(commit.id)
-        clocks = history.clocks(number)
-        if commit.clocks and commit.clocks != clocks:
+        clocks, generation = history.clocks(number), history.generation(number)
+        # Only in lakeFS's versions is the clock not hashed, and may be filled in.
+        fillable = not commit.clocks and commit.version != COMMIT_VERSION
+        if commit.clocks != clocks and not fillable:
             reason = f"its clock is {_shown(commit.clocks)}, its parents ask for {_shown(clocks)}"
             raise Corruption(reason, file=f"commit {commit.id}")
-        filled = msgspec.structs.replace(
-            commit, clocks=clocks, generation=history.generation(number)
-        )
-        yield COMMITS + commit.id.encode(), encode_commit(filled)
+        value = record.value
+        # Our own records are what our own encoder made of them.
+        if commit.version != COMMIT_VERSION or commit.generation != generation:
+            filled = msgspec.structs.replace(commit, clocks=clocks, generation=generation)
+            value = encode_commit(filled)
+        yield COMMITS + commit.id.encode(), value
 
 
 def _shown(clocks: tuple[Clock, ...]) -> str:
-    return " ".join(f"({branch},{place})" for branch, place in clocks)
+    return " ".join(f"({branch},{place})" for branch, place in clocks) or "missing"
 
 
 def _write(lake: Lake, repository: Repository, rows: Iterable[Pair]) -> None:
