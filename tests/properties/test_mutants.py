@@ -94,6 +94,7 @@ HOLES = {
     "rel_H12": Caught(holes.rel_H12, explored("two ends, a creation"), "R16"),
     "rel_H13": Caught(holes.rel_H13, explored("slow creation, look and clean"), "R2|R16"),
     "rel_H14": Caught(holes.rel_H14, explored("end, write"), "G7"),
+    "rel_H14, a rule": Caught(holes.rel_H14_rule, explored("protect, write"), "H14"),
     "rel_H15": Caught(
         holes.rel_H15, partial(with_each_call_failed, ALONE, Fault.LOST_RESPONSE), "H15"
     ),

@@ -25,6 +25,7 @@ from lochan.operations import lake as lakes
 from lochan.operations import move as moving
 from lochan.operations import publish as publishing
 from lochan.operations import put_object as putting
+from lochan.operations import stage as staging
 from lochan.operations.branch_reads import BranchRead
 from lochan.operations.lake import Lake
 from lochan.operations.publish import Chain
@@ -269,6 +270,11 @@ def rel_H14(patch: Patch) -> None:
         return known[name]
 
     patch.setattr(branch_reads, "_active", believe)
+
+
+def rel_H14_rule(patch: Patch) -> None:
+    """Whether a branch may be written to is asked of a cached record alone."""
+    patch.setattr(staging, "require_allowed", lambda *_, **__: None)
 
 
 def rel_H15(patch: Patch) -> None:

@@ -27,6 +27,10 @@ from support.protocol_scopes import (
 from support.simulated_client import Client, Work
 
 
+def writes_twice(client: Client) -> Sequence[Work]:
+    return [client.put("a", "a2"), client.put("b", "b2")]
+
+
 def picks(client: Client) -> Sequence[Work]:
     return [client.cherry_pick("feature")]
 
@@ -62,6 +66,10 @@ MOVED_SCOPES: dict[str, Scope] = {
         shared=together("one", "two"),
     ),
     "commit, cleaner": Scope(STAGED, {"committer": commits, "cleaner": cleans}, leaks=True),
+    "protect, write": Scope(STAGED, {"ruler": lambda c: [c.protect], "writer": writes_twice}),
+    "protect, commit": Scope(
+        STAGED, {"ruler": lambda c: [c.protect], "committer": writes_and_commits}
+    ),
     "two merges in one server": Scope(
         FEATURE, {"one": merges, "two": merges}, shared=together("one", "two")
     ),

@@ -22,7 +22,7 @@ from lochan.errors import (
 )
 from lochan.kernel.records import Record
 from lochan.model.ids import BranchName, ObjectKey
-from lochan.model.records import Commit
+from lochan.model.records import BranchProtectionRule, Commit
 from lochan.operations import delete_objects as deleting
 from lochan.operations.branches import create_branch, delete_branch
 from lochan.operations.commit import CommitRequest, commit
@@ -31,6 +31,7 @@ from lochan.operations.hard_reset import hard_reset
 from lochan.operations.lake import Lake
 from lochan.operations.list_objects import list_objects
 from lochan.operations.merge import MergeRequest, merge
+from lochan.operations.protection import set_branch_protection
 from lochan.operations.put_object import Condition, stage_entry
 from lochan.operations.read_object import stat_committed, stat_object
 from lochan.operations.reset import reset
@@ -221,6 +222,20 @@ class Client:
             self.scene.acknowledged.append((BranchName(branch), made.id))
 
         return self._writes({f"{branch}:{k}": v for k, v in changes.items()}, work)
+
+    def protect(self) -> None:
+        """Forbid writes and commits to main: whoever begins after that is refused."""
+        history = self.scene.history
+        operation = history.invoke(Kind.WRITE)
+        history.operations.remove(operation)  # no key was written
+        self.scene.rules.append(operation)
+        self.scene.sealed = True  # by a commit that was refused when it had sealed
+
+        def work() -> None:
+            set_branch_protection(*self._where, [BranchProtectionRule(MAIN)])
+            history.respond(operation)
+
+        self._told(work)
 
     def seal(self) -> None:
         """Seal and stop there, as a committer that is never seen again."""

@@ -27,8 +27,9 @@ from lochan.operations.fsck import fsck
 from lochan.operations.lake import Lake, Storage
 from lochan.operations.view import tokens_of
 from lochan.refs.cleaner import Cleaner
+from lochan.refs.repositories import is_same
 from lochan.refs.tables import repositories
-from lochan.testing.simulation import Operation, World, check_history
+from lochan.testing.simulation import Kind, Operation, Result, World, check_history
 from lochan.testing.simulation.solo import SoloEnvironment
 from support.lakes import NAME
 from support.simulated_ground import (
@@ -77,6 +78,7 @@ class Scene:
         self.sealed = False  # whether somebody sealed, and left it at that
         self.won: list[str] = []  # keys that a put on condition of absence was told to have
         self.refused: list[tuple[str, str]] = []
+        self.rules: list[Operation] = []  # when writing and committing were forbidden
         self._objects = objects
         self._reads = reads
 
@@ -103,6 +105,7 @@ class Scene:
         check_history(self.history.operations, self.ground.state)
         self._check_commits()
         self._check_conditions(final)
+        self._check_rules()
         return self._outcome(), tuple(sorted(final.items()))
 
     def check_leaks(self) -> None:
@@ -137,7 +140,7 @@ class Scene:
     def branches(self) -> dict[BranchName, Branch]:
         """Give the branches as they are now."""
         found = repositories(self.inner).find(NAME.encode())
-        if found is None or found.record != self.repository:
+        if found is None or not is_same(found.record, self.repository):
             return {}
         tables = plain_lake(self.inner).tables(self.repository)
         return {branch.branch_id: branch for _, branch in tables.branches.scan()}
@@ -166,6 +169,13 @@ class Scene:
             raise Broken(f"H5: {twice} had two puts that were both told to be the first")
         if shown := [tag for key, tag in self.refused if final.get(key) == tag]:
             raise Broken(f"H5: {shown} are shown, though their puts were refused")
+
+    def _check_rules(self) -> None:
+        for rule in self.rules:
+            for done in self.history.operations:
+                changes = done.kind in {Kind.WRITE, Kind.COMMIT} and done.result is Result.OK
+                if changes and 0 < rule.response < done.invocation:
+                    raise Broken(f"H14: {done} began after a rule against it was acknowledged")
 
     def _check_commits(self) -> None:
         for name, branch in self.branches().items():
