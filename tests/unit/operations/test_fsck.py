@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each kind of damage gives its finding, which names the damaged thing, and no other."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from lochan.errors import Corruption, NotFound, Unavailable
@@ -142,3 +145,8 @@ def test_a_history_with_holes_is_not_repaired() -> None:
     with pytest.raises(NotFound):
         stage.lake.store.get(partition_of(stage.repository), CLOCKS + b"none")
     assert any(finding.severity is Severity.ERROR for finding in found(stage))
+
+
+def test_every_kind_of_finding_is_on_the_page() -> None:
+    page = (Path(__file__).parents[3] / "docs/diagnostics.md").read_text()
+    assert [kind.word for kind in Kind if not re.search(rf"\b{kind.word}\b", page)] == []
