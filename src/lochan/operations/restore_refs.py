@@ -16,6 +16,7 @@ only change that a commit record ever sees. Ids stay, and each is checked agains
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
@@ -225,9 +226,5 @@ def _write_branch(lake: Lake, repository: Repository, branch: Branch) -> None:
     """Make a branch with a token of its own, unless an earlier try has made it."""
     token = new_staging_token(repository.repository_id, branch.branch_id, lake.environment.new_id())
     made = msgspec.structs.replace(branch, staging_token=token)
-    table, name = lake.tables(repository).branches, branch.branch_id.encode()
-    if table.find(name) is None:
-        try:
-            table.set_if(name, made, None)
-        except PredicateFailed:
-            return  # somebody restores the same dump beside us
+    with suppress(PredicateFailed):
+        lake.tables(repository).branches.set_if(branch.branch_id.encode(), made, None)

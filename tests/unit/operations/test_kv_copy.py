@@ -14,6 +14,7 @@ from lochan.kv.store import Store
 from lochan.model.ids import CommitId, ObjectKey, StagingToken
 from lochan.model.keys import token_partition
 from lochan.operations.branches import create_branch, delete_branch
+from lochan.operations.fsck import fsck
 from lochan.operations.kv_copy import Progress, copy_lake, release
 from lochan.operations.kv_copy_ledger import PARTITION, Copied, Phase
 from lochan.operations.read_object import stat_object
@@ -58,6 +59,7 @@ def test_every_row_is_copied_and_the_target_is_worked_with(whole: Stage) -> None
     assert report.rows == len(every_row(source))
     moved = seen(whole, target)
     assert stat_object(moved.lake, moved.repository, DEV, ObjectKey(b"sealed")).size == 6
+    assert list(fsck(moved.lake)) == []
     record(moved, DEV, "after")
     with pytest.raises(Refused, match="read-only"):
         put(seen(whole, source), DEV, "late")

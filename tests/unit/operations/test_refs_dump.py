@@ -9,7 +9,7 @@ import pytest
 from lochan.errors import Corruption, LochanError, NotFound, Refused
 from lochan.faults import Crashed, Fault
 from lochan.kv.drivers import memory
-from lochan.kv.faulty import Faulty, fail_nth
+from lochan.kv.faulty import Call, Faulty, fail_nth
 from lochan.kv.store import Store
 from lochan.model.codec import decode_branch, decode_commit, encode_commit
 from lochan.model.commit_id import commit_id
@@ -19,13 +19,14 @@ from lochan.model.keys import BRANCHES, OPEN, partition_of
 from lochan.model.records import Branch, Commit, Repository
 from lochan.operations.branches import create_branch
 from lochan.operations.dump_refs import dump_refs
+from lochan.operations.fsck import fsck
 from lochan.operations.lake import Lake
 from lochan.operations.merge import MergeRequest, merge
 from lochan.operations.read_object import stat_object
 from lochan.operations.refs_dump import RefsDump, chunked
 from lochan.operations.restore_refs import MARK, read_manifest, restore_refs
 from lochan.refs.kinship import Kinship
-from support.grown_lake import DEV, MAIN, SECRET, bare, grown, head, open_lake, record
+from support.grown_lake import DEV, MAIN, SECRET, bare, grown, head, open_lake, put, record
 from support.lakes import Stage
 from support.repository_life import at, every_call
 
@@ -68,6 +69,7 @@ def test_rel_R19_dumped_restored_and_dumped_again_is_equal_in_everything() -> No
     assert (done.tags, done.branches) == (1, 3)
     assert dump_refs(stage.lake, target) == dump
     assert rows(stage.lake.store, target) == rows(stage.lake.store, stage.repository)
+    assert list(fsck(stage.lake)) == []
 
 
 def test_rel_R19_a_repository_with_refs_is_refused() -> None:
@@ -113,6 +115,23 @@ def test_rel_R19_a_restore_that_fails_anywhere_is_repeated_and_ends_right(fault:
         return store
 
     assert every_call(run) > 30
+
+
+def test_a_branch_that_an_earlier_try_has_made_keeps_what_was_staged_on_it() -> None:
+    stage = grown()
+    dump = dump_refs(stage.lake, stage.repository)
+    copy = restored(stage, bare(stage))
+
+    def dies_at_the_end(call: Call) -> Fault:
+        is_end = call.operation == "delete" and call.key == MARK
+        return Fault.CRASH_BEFORE if is_end else Fault.OK
+
+    store = Faulty(stage.lake.store, dies_at_the_end, stage.lake.environment)
+    with pytest.raises(Crashed):
+        restore_refs(over(stage, store), copy.repository, dump)
+    put(copy, MAIN, "early")
+    restore_refs(stage.lake, copy.repository, dump)
+    assert stat_object(stage.lake, copy.repository, MAIN, ObjectKey(b"early")).size == 5
 
 
 def over(stage: Stage, store: Store) -> Lake:
