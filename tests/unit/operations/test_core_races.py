@@ -5,7 +5,7 @@ One server runs a story; at a chosen call to the store others act, or an answer 
 are those in which an earlier version of the stories was wrong.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from threading import Thread
 
 import pytest
@@ -24,6 +24,7 @@ from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.compact import compact
 from lochan.operations.conditions import if_absent
 from lochan.operations.hard_reset import hard_reset
+from lochan.operations.import_objects import ImportRequest, ListedObject, import_objects
 from lochan.operations.lake import Lake
 from lochan.operations.merge import MergeRequest, merge
 from lochan.operations.publish import Chain
@@ -287,6 +288,21 @@ def test_rel_H5_a_put_that_must_be_first_does_not_cover_what_a_merge_brought() -
     key = ObjectKey(b"key")
     with pytest.raises(PredicateFailed):
         put_object(server.lake, stage.repository, MAIN, key, b"mine", condition=if_absent)
+
+
+@pytest.mark.xfail(
+    reason="a base under staged rows is committed by whatever moves the head", strict=True
+)
+def test_an_import_does_not_commit_what_was_staged_and_compacted_meanwhile() -> None:
+    stage = open_stage()
+
+    def listed() -> Iterator[ListedObject]:
+        put(stage, b"staged")
+        compact(stage.lake, stage.repository, MAIN)
+        yield ListedObject(b"imported", "mem://far/a", 1, "tag", from_seconds(1))
+
+    made = import_objects(stage.lake, stage.repository, MAIN, listed(), ImportRequest("ada"))
+    assert keys(stage, made) == [b"imported"]
 
 
 class Interrupting(RealEnvironment):
