@@ -135,6 +135,9 @@ class Kernel(Protocol):
     ) -> Table:
         """Decode the index of a file whose footer and properties have been read."""
 
+    def decode_staged(self, messages: list[bytes]) -> Records:
+        """Turn staged entries, in key order, into columns; see `StagedEntry`. Raises Corruption."""
+
     def concat(self, parts: Sequence[Records]) -> Records:
         """Join record lists end to end."""
 

@@ -15,7 +15,7 @@ from lochan.model.records import Branch, Repository
 from lochan.operations.branch_reads import BranchRead
 from lochan.operations.lake import Lake
 from lochan.operations.view import committed_tree
-from lochan.staging.fold import changes, folded
+from lochan.staging.fold import staged_changes
 from lochan.staging.sealed import Overlap, Tokens, trim
 
 
@@ -53,7 +53,7 @@ def build(
     if not tokens:
         return StagedTree(under, (), branch.commit_id, under, branch.resets), stored
     snapshots = lake.storage(repository.storage_namespace).snapshots
-    applied = snapshots.apply(under, changes(folded(lake.staging, tokens)))
+    applied = snapshots.apply(under, staged_changes(lake.staging, tokens))
     tree = StagedTree(applied.id, tokens, branch.commit_id, under, branch.resets)
     current = lake.branches.fresh(repository, name)
     sealed = trim(tokens, current.record.sealed_tokens)

@@ -7,6 +7,7 @@ dropped, is not known here.
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from lochan.kv.read import find, scan_prefix
 from lochan.kv.set_many import set_many
@@ -55,6 +56,12 @@ class StagingArea:
             if not key.startswith(STAGED):
                 return
             yield decode_staged_entry(value)
+
+    def scan_values(self, token: StagingToken, rows: int) -> Iterator[list[bytes]]:
+        """Give the rows as they are stored, in key order, so many at a time."""
+        pairs = scan_prefix(self._store, token_partition(token), STAGED)
+        while chunk := list(islice(pairs, rows)):
+            yield [value for _, value in chunk]
 
     def is_empty(self, token: StagingToken) -> bool:
         """Say whether nothing is staged. Raises when the store fails: that is not emptiness."""

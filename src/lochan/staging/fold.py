@@ -5,6 +5,7 @@ import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 
+from lochan.kernel.chosen import kernel
 from lochan.kernel.records import Records
 from lochan.model.ids import StagingToken
 from lochan.model.records import StagedEntry
@@ -28,6 +29,16 @@ def folded(
 
 def _ranked(rows: Iterable[StagedEntry], rank: int) -> Iterator[tuple[int, StagedEntry]]:
     return ((rank, row) for row in rows)
+
+
+def staged_changes(area: StagingArea, tokens: Sequence[StagingToken]) -> Iterator[Records]:
+    """Give what tokens change, newest token first, as the chunks that a committed tree applies.
+
+    The rows of one token, most often the only one, are decoded in bulk beside other threads.
+    """
+    if len(tokens) == 1:
+        return map(kernel.decode_staged, area.scan_values(tokens[0], _CHUNK_ROWS))
+    return changes(folded(area, tokens))
 
 
 def changes(rows: Iterable[StagedEntry]) -> Iterator[Records]:

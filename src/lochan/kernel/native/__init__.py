@@ -3,8 +3,8 @@
 
 Bottom up: coding (varints), buffers (columns), checksum, snappy, sha256; then ids; encoding (writes
 blocks); blocks (reads one), decoding (its rows into columns), index and table (read a file); rows
-(sort, pick, join) and algebra (overlay, diff, merge). C is used only where the processor's own
-instructions or pages are called for.
+(sort, pick, join), staged (rows not committed yet) and algebra (overlay, diff, merge). C is used
+only where the processor's own instructions or pages are called for.
 """
 
 from lochan.kernel.native.algebra import diff, merge, overlay
@@ -15,6 +15,7 @@ from lochan.kernel.native.ids import cut_points, file_id, fnv1a64
 from lochan.kernel.native.mapping import map_file
 from lochan.kernel.native.rows import concat, inverse, lower_bound, sort_order, take
 from lochan.kernel.native.snappy import compress, decompress
+from lochan.kernel.native.staged import decode_staged
 from lochan.kernel.native.table import open_table
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "crc32c",
     "cut_points",
     "decode_block",
+    "decode_staged",
     "decompress",
     "diff",
     "encode",

@@ -4,7 +4,7 @@
 It serves where no compiler was found, and travels to Spark executors of another platform. Reading
 order, from bytes to rows: coding, checksum, snappy, hashing, value_record; then block_builder,
 separator, table_builder (write) against block_reader, table_reader (read); then rows, changes and
-three_way, which know nothing of files. Formats: docs/formats/sstable.md, docs/formats/ids.md.
+three_way, which know nothing of files, and staged. Formats: docs/formats/{sstable,ids,records}.md.
 
 This module offers exactly the names of `lochan.kernel.interface.Kernel`, so the module itself is
 the kernel.
@@ -17,6 +17,7 @@ from lochan.kernel.twin.hashing import file_id, fnv1a64
 from lochan.kernel.twin.mapping import map_file
 from lochan.kernel.twin.rows import concat, cut_points, inverse, lower_bound, sort_order, take
 from lochan.kernel.twin.snappy import compress, decompress
+from lochan.kernel.twin.staged import decode_staged
 from lochan.kernel.twin.table_builder import encode
 from lochan.kernel.twin.table_reader import open_table
 from lochan.kernel.twin.three_way import merge
@@ -27,6 +28,7 @@ __all__ = [
     "crc32c",
     "cut_points",
     "decode_block",
+    "decode_staged",
     "decompress",
     "diff",
     "encode",
