@@ -53,6 +53,12 @@ class QuietWorld(TurnedClock):
         super().__init__()
         self._drawn = itertools.count(1)
 
+    def begin_at(self, time_s: float, *, ids: int) -> None:
+        """Go on where another world was: later, and with ids that it has not given."""
+        self.time_s = time_s
+        self._ids = itertools.count(ids)
+        self._drawn = itertools.count(ids)
+
     def random_bytes(self, count: int) -> bytes:
         return hashlib.sha256(str(next(self._drawn)).encode()).digest()[:count]
 
