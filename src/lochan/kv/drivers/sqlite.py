@@ -14,7 +14,7 @@ network file systems, files of other programs and files of a newer Lochan are re
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -22,7 +22,7 @@ from lochan.environment import Environment
 from lochan.errors import LochanError, NotFound, PredicateFailed, Refused
 from lochan.kv.drivers import sqlite_file
 from lochan.kv.drivers.sqlite_turn import Turn
-from lochan.kv.drivers.sqlite_writer import GET, Work, Writer
+from lochan.kv.drivers.sqlite_writer import GET, Row, Writer
 from lochan.kv.store import (
     EXISTS,
     Pair,
@@ -45,10 +45,6 @@ _LARGEST_PAGE_BYTES = 4 << 20
 _ROWS_AT_A_TIME = 2000
 
 _SCAN = "SELECT key, value FROM kv WHERE partition = ? AND key >= ? ORDER BY key LIMIT ?"
-_SET = (
-    "INSERT INTO kv (partition, key, value) VALUES (?, ?, ?)"
-    " ON CONFLICT (partition, key) DO UPDATE SET value = excluded.value"
-)
 _SET_NEW = "INSERT INTO kv (partition, key, value) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 _REPLACE_ANY = "UPDATE kv SET value = ? WHERE partition = ? AND key = ?"
 _REPLACE = "UPDATE kv SET value = ? WHERE partition = ? AND key = ? AND value = ?"
@@ -95,8 +91,7 @@ class SqliteStore:
 
     def set(self, partition: bytes, key: bytes, value: bytes) -> None:
         """Store a record, whatever was there."""
-        check_record(partition, key, value)
-        self._write(_SET, (partition, key, value))
+        self._set([(partition, key, value)])
 
     def set_if(self, partition: bytes, key: bytes, value: bytes, predicate: Present | None) -> None:
         """Store a record if the stored one meets the predicate."""
@@ -133,7 +128,7 @@ class SqliteStore:
 
     def set_many(self, partition: bytes, records: Mapping[bytes, bytes]) -> None:
         """Store many records of one partition, here in one transaction."""
-        self._submit(_setting(partition, records))
+        self._set([(partition, key, value) for key, value in records.items()])
 
     def set_then_get(
         self, partition: bytes, records: Mapping[bytes, bytes], *places: Place
@@ -141,9 +136,8 @@ class SqliteStore:
         """Store records, then read from places inside the same transaction: no wait of its own."""
         for place in places:
             check_address(*place)
-        work = _setting(partition, records)
-        self._require_this_process()
-        found = self._writer.submit_reading(work, places)
+        rows = [(partition, key, value) for key, value in records.items()]
+        found = self._set(rows, places)
         return [None if value is None else Versioned(value, Predicate(value)) for value in found]
 
     def drop_partition(self, partition: bytes) -> None:
@@ -186,11 +180,16 @@ class SqliteStore:
         self._writer.require_serving()
 
     def _write(self, statement: str, values: tuple[bytes | int, ...]) -> int:
-        return self._submit(lambda connection: connection.execute(statement, values).rowcount)
-
-    def _submit(self, work: Work) -> int:
         self._require_this_process()
-        return self._writer.submit(work)
+        return self._writer.submit(
+            lambda connection: connection.execute(statement, values).rowcount
+        )
+
+    def _set(self, rows: list[Row], places: Sequence[Place] = ()) -> list[bytes | None]:
+        for row in rows:
+            check_record(*row)
+        self._require_this_process()
+        return self._writer.set(rows, places)
 
     def _read(self, statement: str, values: tuple[bytes, ...]) -> list[tuple[bytes, ...]]:
         connection = self._borrow()
@@ -253,12 +252,3 @@ def _require_one(rows: int, partition: bytes, key: bytes) -> None:
     if rows != 1:
         message = f"record {key!r} in {partition!r} is not what was expected; read it again"
         raise PredicateFailed(message, partition=partition, key=key)
-
-
-def _setting(partition: bytes, records: Mapping[bytes, bytes]) -> Work:
-    rows = [(partition, key, value) for key, value in records.items()]
-    for row in rows:
-        check_record(*row)
-    if len(rows) == 1:
-        return lambda connection: connection.execute(_SET, rows[0]).rowcount
-    return lambda connection: connection.executemany(_SET, rows).rowcount

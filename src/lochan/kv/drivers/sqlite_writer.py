@@ -30,6 +30,7 @@ import sqlite3
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,8 +42,20 @@ from lochan.kv.store import Place
 
 # What a caller wants done inside the transaction; it says how many rows it changed.
 Work = Callable[[sqlite3.Connection], int]
+Row = tuple[bytes, bytes, bytes]  # partition, key, value
 
 GET = "SELECT value FROM kv WHERE partition = ? AND key = ?"
+# Every step of a statement gives the interpreter away, and may have to wait to get it back. So rows
+# that are only set go many to a statement; these sizes are few enough to be prepared once each.
+_TOGETHER = (64, 16, 4, 1)
+_SET = {
+    count: "INSERT INTO kv (partition, key, value) VALUES "  # noqa: S608 - numbers and marks alone
+    + ", ".join(["(?, ?, ?)"] * count)
+    + " ON CONFLICT (partition, key) DO UPDATE SET value = excluded.value"
+    for count in _TOGETHER
+}
+
+_LOOKS = 16  # places read by one statement
 
 # Bounds how long the first of a batch waits for the last.
 _LONGEST_BATCH = 1000
@@ -68,10 +81,13 @@ class _Failure(NamedTuple):
 class _Request:
     """One caller's work, and the lock it sleeps on until the work is decided."""
 
-    __slots__ = ("decided", "failure", "found", "is_decided", "places", "rows", "work")
+    __slots__ = ("decided", "failure", "found", "is_decided", "places", "rows", "sets", "work")
 
-    def __init__(self, work: Work, places: Sequence[Place] = ()) -> None:
+    def __init__(
+        self, work: Work | None, sets: Sequence[Row] = (), places: Sequence[Place] = ()
+    ) -> None:
         self.work = work
+        self.sets = sets  # what is set where there is no work
         self.places = places
         self.found: list[bytes | None] = []
         self.rows = 0
@@ -119,12 +135,12 @@ class Writer:
         """
         return self._decided(_Request(work)).rows
 
-    def submit_reading(self, work: Work, places: Sequence[Place]) -> list[bytes | None]:
-        """Run work in a transaction, and give what lies at places in the end; None for nothing.
+    def set(self, rows: Sequence[Row], places: Sequence[Place] = ()) -> list[bytes | None]:
+        """Store rows in a transaction, and give what lies at places in the end; None for nothing.
 
         Raises: Unavailable, UnknownOutcome.
         """
-        return self._decided(_Request(work, places)).found
+        return self._decided(_Request(None, rows, places)).found
 
     def require_serving(self) -> None:
         """Raise Unavailable once the store is closed or has stopped after a disk error."""
@@ -187,8 +203,7 @@ class Writer:
         committing = False
         try:
             self._connection.execute("BEGIN IMMEDIATE")
-            for request in batch:
-                request.rows = request.work(self._connection)
+            self._work(batch)
             self._look(batch)
             committing = True
             self._connection.execute("COMMIT")
@@ -197,14 +212,36 @@ class Writer:
         self.batches += 1
         return None
 
+    def _work(self, batch: list[_Request]) -> None:
+        """Do what callers want, in the order in which they came."""
+        rows: list[Row] = []
+        for request in batch:
+            if request.work is None:
+                rows.extend(request.sets)
+                continue
+            self._set(rows)
+            rows = []
+            request.rows = request.work(self._connection)
+        self._set(rows)
+
+    def _set(self, rows: list[Row]) -> None:
+        at = 0
+        for count in _TOGETHER:
+            while len(rows) - at >= count:
+                some = rows[at : at + count]
+                self._connection.execute(_SET[count], list(chain.from_iterable(some)))
+                at += count
+
     def _look(self, batch: list[_Request]) -> None:
         """Read what callers want to know, after all works of the batch; the same place once."""
+        wanted = list(dict.fromkeys(place for request in batch for place in request.places))
         known: dict[Place, bytes | None] = {}
+        for at in range(0, len(wanted), _LOOKS):
+            some = wanted[at : at + _LOOKS]
+            question = f"SELECT {', '.join([f'({GET})'] * len(some))}"  # no value is NULL
+            found = self._connection.execute(question, list(chain.from_iterable(some))).fetchone()
+            known.update(zip(some, found, strict=True))
         for request in batch:
-            for place in request.places:
-                if place not in known:
-                    row = self._connection.execute(GET, place).fetchone()
-                    known[place] = row[0] if row else None
             request.found = [known[place] for place in request.places]
 
     def _judge(self, error: sqlite3.Error, *, committing: bool) -> _Failure:
