@@ -77,8 +77,7 @@ def _move(lake: Lake, repository: Repository, name: BranchName, batch: Sequence[
             continue
         chain = Chain(lake, repository, stored)
         answers = _meet(lake, chain, batch, tree, stored)
-        refused = all(isinstance(answer, Refused) for answer in answers)  # what is staged stays
-        if refused or chain.publish(found.left, found.newer):
+        if _leaves_all(answers, chain, stored) or chain.publish(found.left, found.newer):
             for request, answer in zip(batch, answers, strict=True):
                 request.answer = answer
             return
@@ -111,6 +110,17 @@ def _meet(
         if request.make is not None and request not in answers:
             answers[request] = _advance(chain, request.said, request.make)
     return [answers[request] for request in batch]
+
+
+def _leaves_all(answers: Sequence[Answer], chain: Chain, read: BranchRead) -> bool:
+    """Say whether a batch leaves the branch as it is: where all failed, nothing is committed.
+
+    Rows that change nothing go all the same (H11), unless everybody was refused.
+    """
+    if any(isinstance(answer, Commit) for answer in answers):
+        return False
+    for_others = chain.tip.head.id != read.record.commit_id
+    return for_others or all(isinstance(answer, Refused) for answer in answers)
 
 
 def _refusal(request: Request, read: BranchRead) -> Answer | None:

@@ -26,7 +26,7 @@ from lochan.operations.conditions import if_absent
 from lochan.operations.hard_reset import hard_reset
 from lochan.operations.import_objects import ImportRequest, ListedObject, import_objects
 from lochan.operations.lake import Lake
-from lochan.operations.merge import MergeRequest, merge
+from lochan.operations.merge import MergeConflict, MergeRequest, merge
 from lochan.operations.publish import Chain
 from lochan.operations.put_object import put_object
 from lochan.operations.request import Candidate, Said
@@ -288,6 +288,19 @@ def test_rel_H5_a_put_that_must_be_first_does_not_cover_what_a_merge_brought() -
     key = ObjectKey(b"key")
     with pytest.raises(PredicateFailed):
         put_object(server.lake, stage.repository, MAIN, key, b"mine", condition=if_absent)
+
+
+def test_rel_H7_a_merge_that_fails_commits_nothing_for_others() -> None:
+    stage = open_stage()
+    source = grown(stage, b"key")
+    put_object(stage.lake, stage.repository, MAIN, ObjectKey(b"key"), b"ours")
+    first = record(stage)
+    put(stage, b"staged")
+    sealed = seal(stage.lake, stage.repository, MAIN).sealed_tokens  # a commit that died
+    with pytest.raises(MergeConflict):
+        merge(stage.lake, stage.repository, MAIN, source, MergeRequest("ada", allow_dirty=True))
+    assert head(stage) == first
+    assert branch_of(stage).sealed_tokens == sealed
 
 
 @pytest.mark.xfail(
