@@ -245,9 +245,11 @@ def decode_open_commit(data: bytes, where: str = "an open commit's record") -> O
 
 def encode_staged_entry(record: StagedEntry) -> bytes:
     """Encode a row of a staging token."""
-    with _encoding("staged entry"):
+    try:  # not by _encoding: of the records, only this and Entry are written by the million
         message = wire.StagedEntry(key=record.key, identity=record.identity, data=record.data)
         return _bytes(message, record.unknown)
+    except (ValueError, TypeError) as error:
+        raise _unstorable("staged entry", error) from error
 
 
 def decode_staged_entry(data: bytes, where: str = "a staged entry") -> StagedEntry:
@@ -258,7 +260,7 @@ def decode_staged_entry(data: bytes, where: str = "a staged entry") -> StagedEnt
 
 def encode_entry(entry: Entry) -> bytes:
     """Encode an entry: the data of a value record in a range or a staged entry."""
-    with _encoding("entry"):
+    try:
         message = wire.Entry(
             address=entry.address,
             last_modified=_timestamp(entry.last_modified),
@@ -267,15 +269,14 @@ def encode_entry(entry: Entry) -> bytes:
             metadata=entry.metadata,
             address_type=wire.AddressType.ValueType(entry.address_type),
             content_type=entry.content_type,
-            blocks=[
-                wire.Block(address=b.address, offset=b.offset, size=b.size, hash=b.hash)
-                for b in entry.blocks
-            ],
-            epoch=wire.Clock(branch=entry.epoch.branch, commit=entry.epoch.commit)
-            if entry.epoch
-            else None,
         )
+        for block in entry.blocks:
+            message.blocks.add(**block._asdict())
+        if entry.epoch:
+            message.epoch.CopyFrom(wire.Clock(branch=entry.epoch.branch, commit=entry.epoch.commit))
         return _bytes(message, entry.unknown)
+    except (ValueError, TypeError) as error:
+        raise _unstorable("entry", error) from error
 
 
 def decode_entry(data: bytes, where: str = "an entry") -> Entry:
@@ -314,8 +315,12 @@ def _encoding(kind: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError) as error:
-        message = f"the {kind} holds a value that cannot be stored: {error}"
-        raise InvalidInput(message, code="invalid-record", kind=kind) from error
+        raise _unstorable(kind, error) from error
+
+
+def _unstorable(kind: str, error: Exception) -> InvalidInput:
+    message = f"the {kind} holds a value that cannot be stored: {error}"
+    return InvalidInput(message, code="invalid-record", kind=kind)
 
 
 def _bytes(message: Message, unknown: bytes) -> bytes:
