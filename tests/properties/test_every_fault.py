@@ -42,12 +42,17 @@ def points() -> Iterator[dict[str, int]]:
     print(f"\nV4: {len(found)} stories, {sum(found.values())} points, 0 lost")
 
 
+def one_kind(number: int) -> list[Fault]:
+    """Choose one way to fail each of the first calls; of long stories, some of the others too."""
+    return [KINDS[number % len(KINDS)]] if number <= 24 or number % 3 == 0 else []
+
+
 @pytest.mark.parametrize("name", STORIES)
 def test_rel_V4_rel_G7_a_story_fails_anywhere_and_is_told_again(
     name: str, ground: Place, points: dict[str, int]
 ) -> None:
     tale = prepare(ground, name, STORIES[name])
-    points[name] = fail_everywhere(tale, lambda number: [KINDS[number % len(KINDS)]])
+    points[name] = fail_everywhere(tale, one_kind)
 
 
 @pytest.mark.ci_campaign

@@ -39,6 +39,8 @@ ON_THE_WAY = {
     "copy lake": {("readings", "read-only"), ("spare", "read-only")},
     "finish commit": {OPENED},
 }
+# A repository that is being restored has no branch yet, and fsck finds half of its rows missing.
+HALF = {"restore"}
 # They say Unavailable when they have begun. A copy is taken up again, and closes by itself; of
 # resets see test_every_fault.
 BEGUN = {"copy lake", "close repository", "reset prefix", "reset object"}
@@ -174,7 +176,8 @@ def _check_left(tale: Tale, place: Place, error: BaseException | None, where: st
     elif type(error) is Unavailable and tale.name not in BEGUN:
         changed = [key for key in _differing(now, tale.before) if not _is_of_others(key)]
         assert not changed, f"{where}: it said that nothing was changed, and did {changed}"
-    _require_whole(place, where)
+    if tale.name not in HALF:
+        _require_whole(place, where)
 
 
 def _is_of_others(key: tuple[object, ...]) -> bool:
@@ -200,6 +203,8 @@ def _check_end(tale: Tale, place: Place, where: str) -> None:
     for shown in (now, *ends):
         shown.pop(OPENED, None)  # the cleaner forgets commits that are finished
     assert now in ends, f"{where}: told again and cleaned: {_differing(now, ends[0])}"
+    if tale.name in HALF:
+        _require_whole(place, where)
 
 
 def _require_whole(place: Place, where: str) -> None:
