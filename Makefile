@@ -21,7 +21,7 @@ help:
 	@echo 'test     every test but the campaigns; PYTEST_ARGS passes options on'
 	@echo 'check    style, types, import contracts, architecture'
 	@echo 'verify   the campaigns: crashes, corruption, fuzzing, large trees (long)'
-	@echo 'verify-ci  the campaigns of every change: simulations of the protocol (half an hour)'
+	@echo 'verify-ci  the campaigns of every change: simulations of the protocol (some 20 minutes)'
 	@echo 'bench    the figures, each beside its yardstick'
 	@echo 'servers  get what some tests speak to: sst_dump, PostgreSQL, FUSE (by apt-get, as root), Azurite (by npm)'
 	@echo 'fmt      format the sources'
@@ -65,7 +65,7 @@ verify: $(VENV)/kernel
 	$(BIN)/python -m pytest -m campaign $(PYTEST_ARGS)
 
 verify-ci: $(VENV)/kernel
-	$(BIN)/python -m pytest -m ci_campaign $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 -m ci_campaign $(PYTEST_ARGS)
 
 servers:
 	@sh .ci/servers auto verify
