@@ -18,6 +18,7 @@ first and the reset found nothing, or the reset came first and the commit has no
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from functools import partial
 from itertools import chain, islice, takewhile
 
@@ -115,17 +116,20 @@ def contended(name: BranchName) -> Conflict:
 
 def _restore(lake: Lake, repository: Repository, name: BranchName, touched: Touched) -> None:
     """Stage what the commit holds for some keys, until the commit was the same to the end."""
-    for _ in range(ATTEMPTS):
-        stored = lake.branches.fresh(repository, name)
-        require_allowed(stored.repository, name, Action.RESET, force=lake.force)
-        tree = lake.commits.tree(repository, stored.record.commit_id)
-        written = False
-        for keys in _chunks(touched(stored.record)):
-            rows = _committed(lake, repository, tree, keys)
-            stage_rows(lake, repository, name, rows)
-            written = True
-        if _stood(lake, repository, stored.record, written=written):
-            return
+    with ExitStack() as story:
+        for _ in range(ATTEMPTS):
+            stored = lake.branches.fresh(repository, name)
+            require_allowed(stored.repository, name, Action.RESET, force=lake.force)
+            tree = lake.commits.tree(repository, stored.record.commit_id)
+            written = False
+            for keys in _chunks(touched(stored.record)):
+                rows = _committed(lake, repository, tree, keys)
+                stage_rows(lake, repository, name, rows)
+                if not written:
+                    story.enter_context(begun(f"resetting keys of branch {name!r}"))
+                written = True
+            if _stood(lake, repository, stored.record, written=written):
+                return
     raise contended(name)
 
 

@@ -26,10 +26,12 @@ from lochan.operations.conditions import if_absent
 from lochan.operations.hard_reset import hard_reset
 from lochan.operations.import_objects import ImportRequest, ListedObject, import_objects
 from lochan.operations.lake import Lake
+from lochan.operations.list_objects import list_objects
 from lochan.operations.merge import MergeConflict, MergeRequest, merge
 from lochan.operations.publish import Chain
 from lochan.operations.put_object import put_object
 from lochan.operations.request import Candidate, Said
+from lochan.operations.reset import reset_object
 from lochan.operations.seal import seal
 from lochan.refs.cleaner import Cleaner
 from lochan.refs.clock_index import ClockIndex
@@ -230,6 +232,22 @@ def test_rel_G5_a_write_that_may_be_committed_never_ends_as_surely_not_applied()
     with pytest.raises(UnknownOutcome):
         put(stage, b"second", lake=lake)
     assert keys(stage, record(stage)) == [b"first", b"second"]
+
+
+def test_rel_G5_a_reset_that_has_begun_never_ends_as_surely_not_applied() -> None:
+    stage = open_stage()
+    put(stage, b"key")
+    looks: list[Call] = []
+
+    def plan(call: Call) -> Fault:
+        if call.operation == "get" and call.key.startswith(BRANCHES):
+            looks.append(call)
+        return Fault.ERROR if len(looks) == 3 else Fault.OK  # before and after the write, then this
+
+    lake = Lake.of(Faulty(stage.lake.store, plan, REAL), REAL, stage.lake.storage)
+    with pytest.raises(UnknownOutcome):
+        reset_object(lake, stage.repository, MAIN, ObjectKey(b"key"))
+    assert not list_objects(stage.lake, stage.repository, MAIN).items
 
 
 def test_a_place_whose_row_is_missing_is_found_while_its_owner_is_deleted() -> None:
