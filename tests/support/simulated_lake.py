@@ -18,7 +18,7 @@ from lochan.committed import Files, Snapshots
 from lochan.environment import Environment
 from lochan.model.ids import BranchName, CommitId
 from lochan.model.keys import token_partition
-from lochan.model.records import Branch, Commit
+from lochan.model.records import Branch, Commit, RepositoryState
 from lochan.objects.address import AddressSource
 from lochan.operations.branch_reads import BranchReads
 from lochan.operations.commit import CommitRequest, commit
@@ -141,6 +141,8 @@ class Scene:
         """Give the branches as they are now."""
         found = repositories(self.inner).find(NAME.encode())
         if found is None or not is_same(found.record, self.repository):
+            return {}
+        if found.record.repository_state is not RepositoryState.ACTIVE:
             return {}
         tables = plain_lake(self.inner).tables(self.repository)
         return {branch.branch_id: branch for _, branch in tables.branches.scan()}
