@@ -22,6 +22,7 @@ from support.protocol_scopes import grow
 from support.simulated_client import KEYS, Client, Work
 from support.simulated_ground import SNAPSHOTS, Ground
 from support.simulated_lake import Scene
+from support.simulated_mover import Mover
 
 SERVERS, CLIENTS, CALLS = 3, 3, 4
 FAULTS = (
@@ -104,12 +105,12 @@ class Chaos:
     def _start(self, server: str) -> None:
         lake = self.scene.lake(shared=True)
         for number in range(CLIENTS):
-            client = Client(self.scene, f"{server}-{number}", lake)
+            client = Mover(self.scene, f"{server}-{number}", lake)
             client.does(*(self._call(client) for _ in range(CALLS)), node=server)
-        cleaner = Client(self.scene, f"{server}-cleaner", lake)
+        cleaner = Mover(self.scene, f"{server}-cleaner", lake)
         cleaner.does(cleaner.sweep(), node=server)
 
-    def _call(self, client: Client) -> Work:
+    def _call(self, client: Mover) -> Work:
         """Draw what a client does next."""
         key = self._draw.pick(KEYS)
         branch = MAIN if self._draw.happens(0.8) else "side"

@@ -24,18 +24,19 @@ from support.protocol_scopes import (
     writes,
     writes_and_commits,
 )
-from support.simulated_client import Client, Work
+from support.simulated_client import Work
+from support.simulated_mover import Mover
 
 
-def writes_twice(client: Client) -> Sequence[Work]:
+def writes_twice(client: Mover) -> Sequence[Work]:
     return [client.put("a", "a2"), client.put("b", "b2")]
 
 
-def picks(client: Client) -> Sequence[Work]:
+def picks(client: Mover) -> Sequence[Work]:
     return [client.cherry_pick("feature")]
 
 
-def goes_back(client: Client) -> Sequence[Work]:
+def goes_back(client: Mover) -> Sequence[Work]:
     return [client.hard_reset("first")]
 
 

@@ -16,9 +16,10 @@ from lochan.operations.lake import Lake
 from lochan.operations.seal import seal
 from lochan.testing.simulation import World
 from support.lakes import MAIN
-from support.simulated_client import Client, Work, absent
+from support.simulated_client import Work, absent
 from support.simulated_ground import Ground
 from support.simulated_lake import Scene
+from support.simulated_mover import Mover
 
 Part = Callable[[Any], Sequence[Work]]  # what a client of the scope does
 
@@ -40,7 +41,7 @@ class Scope:
         server = scene.lake(shared=True) if self.shared else None
         for name, part in self.cast.items():
             together = name in self.shared
-            client = Client(scene, name, server if together else None)
+            client = Mover(scene, name, server if together else None)
             client.does(*part(client), node="server" if together else None)
         return scene
 
@@ -126,47 +127,47 @@ class StalestReads(BranchReads):
         return self._first.lake.branches.fresh(repository, name)
 
 
-def commits(client: Client) -> Sequence[Work]:
+def commits(client: Mover) -> Sequence[Work]:
     return [client.commit()]
 
 
-def writes(client: Client) -> Sequence[Work]:
+def writes(client: Mover) -> Sequence[Work]:
     return [client.put("a", "a2")]
 
 
-def reads(client: Client) -> Sequence[Work]:
+def reads(client: Mover) -> Sequence[Work]:
     return [client.get("a")]
 
 
-def deletes(client: Client) -> Sequence[Work]:
+def deletes(client: Mover) -> Sequence[Work]:
     return [client.delete("a")]
 
 
-def lists(client: Client) -> Sequence[Work]:
+def lists(client: Mover) -> Sequence[Work]:
     return [client.listing(1)]
 
 
-def commits_and_cleans(client: Client) -> Sequence[Work]:
+def commits_and_cleans(client: Mover) -> Sequence[Work]:
     return [client.commit(), client.sweep()]
 
 
-def writes_and_commits(client: Client) -> Sequence[Work]:
+def writes_and_commits(client: Mover) -> Sequence[Work]:
     return [client.put("b", f"b-{client.name}"), client.commit()]
 
 
-def puts_first(client: Client) -> Sequence[Work]:
+def puts_first(client: Mover) -> Sequence[Work]:
     return [client.put("c", f"c-{client.name}", condition=absent)]
 
 
-def merges(client: Client) -> Sequence[Work]:
+def merges(client: Mover) -> Sequence[Work]:
     return [client.merge("feature")]
 
 
-def reverts(client: Client) -> Sequence[Work]:
+def reverts(client: Mover) -> Sequence[Work]:
     return [client.revert("second")]
 
 
-def cleans(client: Client) -> Sequence[Work]:
+def cleans(client: Mover) -> Sequence[Work]:
     return [client.sweep()]
 
 

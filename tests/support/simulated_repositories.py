@@ -22,9 +22,10 @@ from lochan.refs.tables import RepositoryTables, repositories
 from lochan.testing.simulation import World
 from support.lakes import MAIN, NAME
 from support.protocol_scopes import STAGED, Scope, cleans, reads
-from support.simulated_client import KEYS, Client, Work
+from support.simulated_client import KEYS, Work
 from support.simulated_ground import NAMESPACE, Ground
 from support.simulated_lake import Broken, Scene
+from support.simulated_mover import Mover
 
 
 class _Watched:
@@ -83,7 +84,7 @@ class RepositoryScene(Scene):
             raise Broken(f"R2: an active repository lacks what belongs to it: {error}") from error
 
 
-class RepositoryClient(Client):
+class RepositoryClient(Mover):
     """A caller that creates and deletes repositories, too."""
 
     scene: RepositoryScene
