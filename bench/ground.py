@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 from lake_data import records
 from lakes import FOLDER
-from lochan.bootstrap import open_lake
+from lochan.bootstrap import open_lake, prepare_process
 from lochan.environment import RealEnvironment
 from lochan.kernel.records import Record
 from lochan.model.ids import BranchName, CommitId, RepositoryId, StorageNamespace
@@ -44,6 +44,7 @@ class Ground:
 def new_ground(kv: str = "") -> Iterator[Ground]:
     """Make a lake with an empty repository; without `kv` its store is SQLite, with fsync."""
     FOLDER.mkdir(parents=True, exist_ok=True)
+    prepare_process()  # as a server does
     environment = RealEnvironment()
     with TemporaryDirectory(prefix="ground-", dir=FOLDER) as name:
         address = kv or f"sqlite://{name}/kv.db"

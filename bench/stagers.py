@@ -22,7 +22,7 @@ from time import monotonic, sleep
 from typing import NamedTuple
 
 from ground import MAIN, Ground
-from lochan.bootstrap import open_lake
+from lochan.bootstrap import open_lake, prepare_process
 from lochan.environment import RealEnvironment
 from lochan.errors import LochanError
 from lochan.model.entry import Entry
@@ -202,6 +202,7 @@ def _serve(
     kv: str, repository: Repository, part: tuple[int, int, int], line: Connection, end: c_double
 ) -> None:
     """Be one process of stagers: work off timetables until it is ended."""
+    prepare_process()
     with open_lake(kv, RealEnvironment()) as lake:
         crew = Crew(lake, repository, *part)
         line.send("ready")

@@ -62,7 +62,7 @@ class QuietWorld(TurnedClock):
     def random_bytes(self, count: int) -> bytes:
         return hashlib.sha256(str(next(self._drawn)).encode()).digest()[:count]
 
-    def executor(self, threads: int) -> Executor:  # noqa: ARG002 - there is one
+    def executor(self, *_: object, **__: object) -> Executor:
         return InlineExecutor()
 
 

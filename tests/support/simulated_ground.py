@@ -74,7 +74,7 @@ class PlainEnvironment(RealEnvironment):
     def event(self) -> Event:
         return _Happened()
 
-    def executor(self, threads: int) -> Executor:  # noqa: ARG002 - one thread
+    def executor(self, threads: int, *, background: bool = False) -> Executor:  # noqa: ARG002 - one thread
         return InlineExecutor()
 
 

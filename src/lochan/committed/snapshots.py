@@ -31,7 +31,7 @@ class Snapshots:
         """Work on files with so many threads; the cuts must be those of the lake."""
         self.files = files
         self.cuts = cuts or Cuts()
-        self._crew = Crew(environment.executor(threads), threads)
+        self._crew = Crew(environment.executor(threads, background=True), threads)
 
     def get(self, id: MetaRangeId, key: bytes) -> Record | None:  # noqa: A002 - the seeds' word
         """Find one record; None where the key is absent."""

@@ -11,7 +11,7 @@ from lochan.model.ids import StagingToken
 from lochan.model.records import StagedEntry
 from lochan.staging.area import StagingArea
 
-_CHUNK_ROWS = 20_000  # changes go to the tree so many at a time
+_CHUNK_ROWS = 2_000  # changes go to the tree so many at a time: others wait while one is made
 
 
 def folded(

@@ -135,7 +135,7 @@ class SimulatedEnvironment:
         """Make an event."""
         return SimulatedEvent(self._turns)
 
-    def executor(self, threads: int) -> Executor:  # noqa: ARG002 - one turn at a time is all there is
+    def executor(self, threads: int, *, background: bool = False) -> Executor:  # noqa: ARG002 - one turn at a time is all there is
         """Make an executor that runs work inline."""
         return InlineExecutor()
 

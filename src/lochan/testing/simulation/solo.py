@@ -86,7 +86,7 @@ class SoloEnvironment:
         """Make an event that the waiting process has set itself."""
         return _OwnEvent()
 
-    def executor(self, threads: int) -> Executor:  # noqa: ARG002 - one process, one thread
+    def executor(self, threads: int, *, background: bool = False) -> Executor:  # noqa: ARG002 - one process, one thread
         """Make an executor that runs work inline."""
         return InlineExecutor()
 
