@@ -28,6 +28,7 @@ from lochan.operations.fsck import fsck
 from lochan.operations.hard_reset import hard_reset
 from lochan.operations.import_objects import ImportRequest, ListedObject, import_objects
 from lochan.operations.import_paths import ImportPath, import_paths
+from lochan.operations.kv_copy_ledger import Phase
 from lochan.operations.link_object import Uploaded, link_object, new_address
 from lochan.operations.list_objects import list_objects
 from lochan.operations.merge import MergeRequest, merge
@@ -99,7 +100,7 @@ def copy_and_release(place: Place) -> None:
 
     def stop(progress: kv_copy.Progress) -> None:
         nonlocal stopped
-        if progress.phase is not kv_copy.Phase.COPYING and not stopped:
+        if progress.phase is not Phase.COPYING and not stopped:
             stopped = True
             raise _Stopped
 

@@ -10,7 +10,7 @@ from hypothesis.stateful import rule
 
 from lochan.errors import Conflict, NotFound
 from lochan.model.clock import own
-from lochan.model.ids import CommitId, ObjectKey, OpenCommitId
+from lochan.model.ids import BranchName, CommitId, LineageId, ObjectKey, OpenCommitId
 from lochan.model.records import Clock, Slot
 from lochan.operations.allowed import Action
 from lochan.operations.open_commits.cancel_commit import cancel_commit
@@ -24,6 +24,7 @@ from support.lake_moves import LakeMoves, names
 from support.lake_writes import bodies, keys, numbers
 
 BLOCK_BYTES = 2
+NOWHERE = Clock(LineageId(""), 0)  # the epoch of a file whose commit is not finished
 
 
 class Doing(NamedTuple):
@@ -37,7 +38,7 @@ class Doing(NamedTuple):
 class ModelOpen:
     """A started commit: where it goes, what it was started on, and its own changes."""
 
-    branch: str
+    branch: BranchName
     slot: Slot
     parent: CommitId
     doing: dict[bytes, Doing] = field(default_factory=dict)
@@ -91,7 +92,7 @@ class Lakes(LakeMoves):
             self.finish_commit(number)
 
     @rule(name=names, parent=numbers)
-    def start_branch(self, name: str, parent: int) -> None:
+    def start_branch(self, name: BranchName, parent: int) -> None:
         behind = self.pick_commit(parent).id
         if name in self.model.branches or self.is_blocked(name, Action.COMMIT):
             return
@@ -110,6 +111,7 @@ class Lakes(LakeMoves):
         if mode is Mode.OVERWRITE:
             before = Doing(anew=True, pieces=())
         doing[key] = Doing(before.anew, (*before.pieces, *cut))
+        self.read_file(number, key)
 
     @rule(number=numbers, path=st.one_of(keys, st.sampled_from([b"d", b"d/e"])))
     def delete_file(self, number: int, path: bytes) -> None:
@@ -117,18 +119,17 @@ class Lakes(LakeMoves):
         if name is None:
             return
         opened = self.opened[name]
-        shown = opened.over(self.model.tree(opened.parent), Clock("", 0))
+        shown = opened.over(self.model.tree(opened.parent), NOWHERE)
         delete_file(*self.where, name, path)
         for key in (path, *under(shown, path + b"/")):
             opened.doing[key] = Doing(anew=True, pieces=())
 
-    @rule(number=numbers, key=keys)
     def read_file(self, number: int, key: ObjectKey) -> None:
         name = self.pick_open(number)
         if name is None:
             return
         opened = self.opened[name]
-        value = opened.over(self.model.tree(opened.parent), Clock("", 0)).get(key)
+        value = opened.over(self.model.tree(opened.parent), NOWHERE).get(key)
         if value is None:
             with pytest.raises(NotFound):
                 get_file(*self.where, key, name)

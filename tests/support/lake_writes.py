@@ -147,21 +147,28 @@ class LakeWrites(LakeGround):
         link_object(*self.where, name, key, Uploaded(address, len(body), e_tag(body)))
         self.model.branches[name].staged[key] = plain(body)
 
-    @rule(branch=numbers, prefix=prefixes)
     def reset_prefix(self, branch: int, prefix: bytes) -> None:
         name = self.pick_branch(branch)
         if not self.refused(name, Action.RESET, lambda: reset_prefix(*self.where, name, prefix)):
             reset_prefix(*self.where, name, prefix)
             self.model.restore(name, self.model.touched(name, prefix))
 
-    @rule(branch=numbers, key=keys)
     def reset_object(self, branch: int, key: ObjectKey) -> None:
         name = self.pick_branch(branch)
         if not self.refused(name, Action.RESET, lambda: reset_object(*self.where, name, key)):
             reset_object(*self.where, name, key)
             self.model.restore(name, [key])
 
-    @rule(ref=numbers, key=keys)
+    @rule(left=numbers, right=numbers, key=keys, prefix=prefixes)
+    def look(self, left: int, right: int, key: ObjectKey, prefix: bytes) -> None:
+        """Read, list and compare; one rule, so that most steps change something."""
+        self.read(left, key)
+        self.page_through(left, prefix, b"/")
+        self.page_through(right, prefix, b"")
+        self.diff_two_refs(left, right, prefix)
+        self.diff_since_they_parted(left, right)
+        self.diff_what_is_uncommitted(left)
+
     def read(self, ref: int, key: ObjectKey) -> None:
         name = self.pick_ref(ref)
         value = self.model.refs()[name].get(key)
@@ -174,7 +181,6 @@ class LakeWrites(LakeGround):
             assert reading.read() == value.body
         assert facts_of(entry) == facts(value)
 
-    @rule(ref=numbers, prefix=prefixes, delimiter=st.sampled_from([b"", b"/"]))
     def page_through(self, ref: int, prefix: bytes, delimiter: bytes) -> None:
         name, found, after, more = self.pick_ref(ref), list[bytes](), b"", True
         while more:
@@ -188,7 +194,6 @@ class LakeWrites(LakeGround):
             more = page.has_more
         assert found == listing_of(dict(self.model.refs()[name]), prefix, delimiter)
 
-    @rule(left=numbers, right=numbers, prefix=prefixes)
     def diff_two_refs(self, left: int, right: int, prefix: bytes) -> None:
         names = [f"{self.pick_branch(left)}@", self.pick_commit(right).id]
         trees = [self.model.refs()[name] for name in names]
@@ -197,7 +202,6 @@ class LakeWrites(LakeGround):
             change for change in differing(*trees) if change[1].startswith(prefix)
         ]
 
-    @rule(left=numbers, right=numbers)
     def diff_since_they_parted(self, left: int, right: int) -> None:
         ours, theirs = self.pick_commit(left), self.pick_commit(right)
         base = self.kinship.merge_base(ours, theirs)
@@ -206,7 +210,6 @@ class LakeWrites(LakeGround):
         found = diff_three_dot(*self.where, ours.id, theirs.id).changes
         assert told(found) == differing(self.model.tree(base.id), self.model.tree(theirs.id))
 
-    @rule(branch=numbers)
     def diff_what_is_uncommitted(self, branch: int) -> None:
         name = self.pick_branch(branch)
         found = diff_uncommitted(*self.where, name).changes
