@@ -20,7 +20,7 @@ from lochan.operations.open_commits.inspect_file import get_file
 from lochan.operations.open_commits.put_file import Mode, put_file
 from lochan.operations.open_commits.start_commit import start_commit
 from support.lake_model import ModelBranch, Tree, Value, under
-from support.lake_moves import LakeMoves, names
+from support.lake_moves import TestLakeMoves, names
 from support.lake_writes import bodies, keys, numbers
 
 BLOCK_BYTES = 2
@@ -57,7 +57,7 @@ class ModelOpen:
         return result
 
 
-class Lakes(LakeMoves):
+class Lakes(TestLakeMoves):
     """The verbs of started commits; with all other rules, the whole machine."""
 
     def __init__(self) -> None:

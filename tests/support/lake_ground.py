@@ -87,7 +87,7 @@ def unaccounted(store: MemoryStore) -> set[bytes]:
     return {name for name, found in store._partitions.items() if found.values} - known
 
 
-class LakeGround(RuleBasedStateMachine):
+class TestLakeGround(RuleBasedStateMachine):
     """A lake, its model, and the promises that hold after every step."""
 
     runs = 0
@@ -182,7 +182,7 @@ class LakeGround(RuleBasedStateMachine):
     @invariant()
     def every_branch_shows_what_the_model_shows(self) -> None:
         self.world.sleep(STEP_S)
-        LakeGround.steps_taken += 1
+        TestLakeGround.steps_taken += 1
         for name in self.model.branches:
             assert shown(self.stage, name) == expected(self.model.shown(name))
 
@@ -237,7 +237,7 @@ class LakeGround(RuleBasedStateMachine):
             self.clean()
         assert unaccounted(self.store) == set()
         assert [found for found in fsck(self.lake) if found.severity is Severity.ERROR] == []
-        LakeGround.runs += 1
-        LakeGround.commits_made += len(self.made)
+        TestLakeGround.runs += 1
+        TestLakeGround.commits_made += len(self.made)
         self.every_branch_shows_what_the_model_shows()
         self.stage.storage.snapshots.close()

@@ -28,7 +28,7 @@ from lochan.operations.transplant import TransplantRequest, cherry_pick, revert
 from lochan.refs.creation import create_bare_repository
 from lochan.refs.deletion import delete_repository
 from support.lake_model import ModelBranch, Tree, e_tag, merged, overlaid, plain, under
-from support.lake_writes import LakeWrites, bodies, keys, numbers, prefixes
+from support.lake_writes import TestLakeWrites, bodies, keys, numbers, prefixes
 from support.lakes import MAIN, Stage
 
 DEV = BranchName("dev")
@@ -39,7 +39,7 @@ strategies = st.sampled_from(["", "", "source-wins", "dest-wins"])
 blocks = st.sampled_from([(), (), *((action,) for action in BlockedAction), tuple(BlockedAction)])
 
 
-class LakeMoves(LakeWrites):
+class TestLakeMoves(TestLakeWrites):
     """What moves branches, and names that come and go."""
 
     @initialize(first=contents, second=contents, third=contents)
@@ -321,16 +321,28 @@ class LakeMoves(LakeWrites):
     def land(self, name: BranchName, made: Commit | None, tree: Tree, *sources: Commit) -> None:
         """Note what a move has made: a commit begun by others, then its own commit, if any."""
         branch, below = self.model.branches[name], self.model.below(name)
-        begun = self.record_of(made.parents[0]) if made else self.head(name)
+        same = below == self.model.head_tree(name)
+        if made is None:
+            self.left_as_it_was(name, same=same)
+            return
         # A base may differ from the head by addresses alone: see test_clean_moves.
-        moved = branch.base is not None and begun.id != branch.head
-        if below != self.model.head_tree(name) or moved:
-            self.keep(begun, below, branch.head)
-            branch.head = begun.id
-        if made is not None:
-            self.keep(made, tree, branch.head, *(source.id for source in sources))
-            branch.head = made.id
+        if not same or (branch.base is not None and made.parents[0] != branch.head):
+            self.keep(self.record_of(made.parents[0]), below, branch.head)
+            branch.head = made.parents[0]
+        self.keep(made, tree, branch.head, *(source.id for source in sources))
+        branch.head = made.id
         branch.drop(staged=False)
+
+    def left_as_it_was(self, name: BranchName, *, same: bool) -> None:
+        """Note a move that failed: only rows that change nothing went."""
+        branch = self.model.branches[name]
+        if same and branch.base is not None:  # nobody can say whether they went
+            set_branch_protection(*self.where, [])
+            self.protected = {}
+            reset(*self.where, name)
+            branch.drop()
+        elif same:
+            branch.drop(staged=False)
 
     def parent_of(self, target: Commit, number: int) -> CommitId | None:
         parents = target.parents

@@ -26,7 +26,7 @@ from lochan.operations.put_object import put_object
 from lochan.operations.read_object import get_object, stat_object
 from lochan.operations.rename_prefix import rename_prefix
 from lochan.operations.reset import reset_object, reset_prefix
-from support.lake_ground import LakeGround
+from support.lake_ground import TestLakeGround
 from support.lake_model import differing, e_tag, facts, facts_of, plain, under
 
 KEYS = [b"a", b"b", b"d/a", b"d/b", b"d/e/a", b"d/e/b", b"e/a", b"e/b"]
@@ -51,7 +51,7 @@ def listing_of(tree: dict[bytes, object], prefix: bytes, delimiter: bytes) -> li
     return items
 
 
-class LakeWrites(LakeGround):
+class TestLakeWrites(TestLakeGround):
     """What users do to objects."""
 
     @rule(branch=numbers, key=keys, body=bodies)
