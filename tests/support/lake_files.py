@@ -181,8 +181,7 @@ class Lakes(TestLakeMoves):
             return False
         if opened.slot is Slot.BEGINS:
             return True
-        head = self.model.tree(branch.head)
-        return branch.head != opened.parent or self.model.below(opened.branch) != head
+        return branch.head != opened.parent
 
     def finish(self, name: OpenCommitId, opened: ModelOpen) -> None:
         made = finish_commit(*self.where, name)
@@ -191,5 +190,5 @@ class Lakes(TestLakeMoves):
             self.keep(made, tree, opened.parent)
             self.model.branches[opened.branch] = ModelBranch(made.id)
             return
-        tree = opened.over(self.model.below(opened.branch), own(made))
+        tree = opened.over(self.model.head_tree(opened.branch), own(made))
         self.land(opened.branch, made, tree)

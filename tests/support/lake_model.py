@@ -179,9 +179,9 @@ class LakeModel:
         branch = self.branches[name]
         branch.seal()
         if branch.has_sealed:
-            tree, fresh = self.below(name), branch.base is None
+            tree = self.below(name)
             branch.drop()
-            branch.base = None if fresh and tree == self.head_tree(name) else tree
+            branch.base = None if tree == self.head_tree(name) else tree
 
     def restore(self, name: str, keys: Iterable[bytes]) -> None:
         """Stage what the head holds for some keys, as a reset of a part does."""

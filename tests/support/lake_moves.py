@@ -27,7 +27,17 @@ from lochan.operations.tags import create_tag, delete_tag
 from lochan.operations.transplant import TransplantRequest, cherry_pick, revert
 from lochan.refs.creation import create_bare_repository
 from lochan.refs.deletion import delete_repository
-from support.lake_model import ModelBranch, Tree, e_tag, merged, overlaid, plain, under
+from support.lake_model import (
+    ModelBranch,
+    Overlay,
+    Tree,
+    differing,
+    e_tag,
+    merged,
+    overlaid,
+    plain,
+    under,
+)
 from support.lake_writes import TestLakeWrites, bodies, keys, numbers, prefixes
 from support.lakes import MAIN, Stage
 
@@ -148,7 +158,7 @@ class TestLakeMoves(TestLakeWrites):
         base = self.kinship.merge_base(self.record_of(dest.head), theirs)
         assert base is not None
         assert base.id in self.model.best_common(dest.head, theirs.id)
-        sides = (self.model.tree(base.id), self.model.below(name), self.model.tree(theirs.id))
+        sides = (self.model.tree(base.id), self.model.head_tree(name), self.model.tree(theirs.id))
         tree, conflicts = merged(*sides, strategy)
         made: Commit | None = None
         if base.id == theirs.id and not empty:
@@ -243,11 +253,11 @@ class TestLakeMoves(TestLakeWrites):
         if self.refused(name, Action.IMPORT, act) or not self.is_settled(name, act):
             return
         self.model.branches[name].seal()
-        kept = self.model.below(name)
+        kept = dict(self.model.head_tree(name))
         for key in [key for prefix in replaced for key in under(kept, prefix)]:
             kept.pop(key, None)
         tree = overlaid(kept, {key: plain(body) for key, body in listed.items()})
-        made = self.changing(name, act, may_fail=tree == self.model.below(name), moved=True)
+        made = self.changing(name, act, may_fail=tree == self.model.head_tree(name), moved=True)
         self.land(name, made, tree)
 
     @rule(branch=numbers, content=contents, gone=keys, how=st.sampled_from(["seal", "compact"]))
@@ -303,46 +313,34 @@ class TestLakeMoves(TestLakeWrites):
     # What several rules share.
 
     def is_settled(self, name: BranchName, act: Callable[[], object]) -> bool:
-        """See that a dirty branch is refused; of a clean one, rows that change nothing are sealed.
-
-        A base that holds what the head holds is taken away first: see test_clean_moves.
-        """
-        if self.model.is_dirty(name):
-            with pytest.raises((InvalidInput, Refused), match=r"uncommitted|protected"):
-                act()
-            return False
-        if self.model.branches[name].base is not None:
-            if self.is_blocked(name, Action.RESET):
-                return False
-            reset(*self.where, name)
-            self.model.branches[name].drop()
-        return True
+        """See that a dirty branch is refused; a clean one may have rows that change nothing."""
+        if not self.model.is_dirty(name):
+            return True
+        with pytest.raises((InvalidInput, Refused), match=r"uncommitted|protected"):
+            act()
+        return False
 
     def land(self, name: BranchName, made: Commit | None, tree: Tree, *sources: Commit) -> None:
-        """Note what a move has made: a commit begun by others, then its own commit, if any."""
-        branch, below = self.model.branches[name], self.model.below(name)
-        same = below == self.model.head_tree(name)
+        """Note the commit that a move has made, if any; what was not committed is carried along."""
+        branch, below, head = (
+            self.model.branches[name],
+            self.model.below(name),
+            self.model.head_tree(name),
+        )
         if made is None:
-            self.left_as_it_was(name, same=same)
+            self.left_as_it_was(name, same=below == head)
             return
-        # A base may differ from the head by addresses alone: see test_clean_moves.
-        if not same or (branch.base is not None and made.parents[0] != branch.head):
-            self.keep(self.record_of(made.parents[0]), below, branch.head)
-            branch.head = made.parents[0]
+        changes: Overlay = {key: below.get(key) for _, key in differing(head, below)}
         self.keep(made, tree, branch.head, *(source.id for source in sources))
         branch.head = made.id
         branch.drop(staged=False)
+        carried = overlaid(tree, changes)
+        branch.base = None if carried == tree else carried
 
     def left_as_it_was(self, name: BranchName, *, same: bool) -> None:
         """Note a move that failed: only rows that change nothing went."""
-        branch = self.model.branches[name]
-        if same and branch.base is not None:  # nobody can say whether they went
-            set_branch_protection(*self.where, [])
-            self.protected = {}
-            reset(*self.where, name)
-            branch.drop()
-        elif same:
-            branch.drop(staged=False)
+        if same:
+            self.model.branches[name].drop(staged=False)
 
     def parent_of(self, target: Commit, number: int) -> CommitId | None:
         parents = target.parents

@@ -6,7 +6,6 @@ are sealed first: over another head they would be changes. The rest is in `move`
 """
 
 from lochan.errors import InvalidInput
-from lochan.kernel.records import Record
 from lochan.model.ids import BranchName
 from lochan.model.records import Branch, Commit, Repository
 from lochan.operations.allowed import Action, require_allowed
@@ -14,8 +13,8 @@ from lochan.operations.lake import Lake
 from lochan.operations.move import move
 from lochan.operations.request import Make, Request, Said
 from lochan.operations.seal import seal
-from lochan.operations.view import committed_tree, read_stably, tokens_of
-from lochan.staging.fold import folded
+from lochan.operations.uncommitted_changes import UncommittedChanges
+from lochan.operations.view import read_stably, tokens_of
 from lochan.staging.sealed import Tokens
 
 
@@ -69,25 +68,16 @@ def settle(lake: Lake, repository: Repository, name: BranchName) -> None:
 
 
 def is_dirty(lake: Lake, repository: Repository, branch: Branch, tokens: Tokens) -> bool:
-    """Say whether compacted base or tokens of a branch differ from what is committed.
+    """Say whether compacted base and tokens of a branch differ from what is committed.
 
     The answer holds only if the record is still the same afterwards. Raises when a scan fails (H9).
     """
-    tree = committed_tree(lake, repository, branch)
-    if tree != lake.commits.tree(repository, branch.commit_id):
-        return True
-    snapshots = lake.storage(repository.storage_namespace).snapshots
-    return any(
-        _identity(snapshots.get(tree, row.key)) != row.identity
-        for row in folded(lake.staging, tokens)
-    )
+    changes = UncommittedChanges(lake, repository, branch, tokens=tokens)
+    changes.seek(b"")
+    return changes.next() is not None
 
 
 def dirty_branch(name: BranchName) -> InvalidInput:
     """Make the error for a branch with uncommitted changes."""
     message = f"branch {name!r} has uncommitted changes; commit or reset them first"
     return InvalidInput(message, code="dirty-branch", branch=name)
-
-
-def _identity(record: Record | None) -> bytes:
-    return b"" if record is None else record.identity

@@ -26,7 +26,6 @@ from collections.abc import Sequence
 
 from lochan.errors import Conflict, InvalidInput, LochanError, Refused
 from lochan.model.ids import BranchName
-from lochan.model.instant import from_seconds
 from lochan.model.records import Branch, Commit, Repository
 from lochan.operations.allowed import require_allowed
 from lochan.operations.branch_reads import BranchRead
@@ -76,8 +75,8 @@ def _move(lake: Lake, repository: Repository, name: BranchName, batch: Sequence[
             tree, stored = build(lake, repository, name, stored, mine)
             continue
         chain = Chain(lake, repository, stored)
-        answers = _meet(lake, chain, batch, tree, stored)
-        if _leaves_all(answers, chain, stored) or chain.publish(found.left, found.newer):
+        answers = _meet(chain, batch, tree, stored)
+        if _leaves_all(answers, tree, chain) or chain.publish(found.left, found.newer):
             for request, answer in zip(batch, answers, strict=True):
                 request.answer = answer
             return
@@ -95,32 +94,35 @@ def _begin(
 
 
 def _meet(
-    lake: Lake, chain: Chain, batch: Sequence[Request], tree: StagedTree, read: BranchRead
+    chain: Chain, batch: Sequence[Request], tree: StagedTree, read: BranchRead
 ) -> list[Answer]:
-    """Chain what a batch asks for, commits of what is staged first; errors are answers, too."""
+    """Chain what a batch asks for, commits of what is staged first; errors are answers, too.
+
+    What is staged and nobody here may commit is carried along.
+    """
     staged = tree.id != chain.tip.head.meta_range_id
     answers = {request: refusal for request in batch if (refusal := _refusal(request, read))}
     for request in batch:
         if request.make is None and request not in answers:
             changed = staged or _committed_by_others(request.began.record, read.record)
             answers[request] = _commit(chain, request, tree, changed=changed)
-    if chain.tip.head.meta_range_id != tree.id and len(answers) < len(batch):
-        chain.add(Candidate(tree.id), _finished_for_others(lake))
+    if chain.tip.head.meta_range_id != tree.id:
+        chain.carry(tree.id)
     for request in batch:
         if request.make is not None and request not in answers:
             answers[request] = _advance(chain, request.said, request.make)
     return [answers[request] for request in batch]
 
 
-def _leaves_all(answers: Sequence[Answer], chain: Chain, read: BranchRead) -> bool:
-    """Say whether a batch leaves the branch as it is: where all failed, nothing is committed.
+def _leaves_all(answers: Sequence[Answer], tree: StagedTree, chain: Chain) -> bool:
+    """Say whether a batch leaves the branch as it is, since nobody got a commit.
 
-    Rows that change nothing go all the same (H11), unless everybody was refused.
+    Sealed rows that change nothing go all the same (H11), unless everybody was refused.
     """
     if any(isinstance(answer, Commit) for answer in answers):
         return False
-    for_others = chain.tip.head.id != read.record.commit_id
-    return for_others or all(isinstance(answer, Refused) for answer in answers)
+    changes = tree.id != chain.tip.head.meta_range_id
+    return changes or all(isinstance(answer, Refused) for answer in answers)
 
 
 def _refusal(request: Request, read: BranchRead) -> Answer | None:
@@ -155,8 +157,3 @@ def _advance(chain: Chain, said: Said, make: Make) -> Answer:
     except LochanError as error:
         return error
     return chain.add(candidate, said)
-
-
-def _finished_for_others(lake: Lake) -> Said:
-    now = from_seconds(lake.environment.now())
-    return Said("", "Finish a commit that was begun", {}, now)

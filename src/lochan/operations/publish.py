@@ -13,13 +13,13 @@ from functools import partial
 
 import msgspec
 
-from lochan.errors import LochanError, PredicateFailed, UnknownOutcome
+from lochan.errors import Internal, LochanError, PredicateFailed, UnknownOutcome
 from lochan.kv.set_many import set_many
 from lochan.kv.table import Stored
 from lochan.model.clock import NextClock, next_clock, own
 from lochan.model.codec import encode_commit
 from lochan.model.commit_id import new_commit
-from lochan.model.ids import LineageId, MetaRangeId
+from lochan.model.ids import COMPACTED_TO_NOTHING, LineageId, MetaRangeId
 from lochan.model.keys import COMMITS, partition_of
 from lochan.model.records import Branch, Commit, Repository
 from lochan.operations.lake import Lake
@@ -44,6 +44,7 @@ class Chain:
         self._head = lake.tables(repository).commits.get(self._branch.commit_id.encode()).record
         self._next = self._position()
         self._made: list[Commit] = []
+        self._carried: MetaRangeId | None = None
         self._reach = ReachIndex.of(lake.store, repository)
 
     @property
@@ -79,6 +80,13 @@ class Chain:
         self._made.append(made)
         return made
 
+    def carry(self, staged: MetaRangeId) -> None:
+        """Keep uncommitted what a tree changes of the head that the chain began on.
+
+        It lies under the staged rows of the new head, as staged rows would have: theirs win.
+        """
+        self._carried = staged
+
     def publish(self, gone: Tokens, newer: Tokens) -> bool:
         """Move the branch to the tip; False when it was changed since it was read.
 
@@ -94,13 +102,25 @@ class Chain:
             self._branch,
             commit_id=self._head.id,
             sealed_tokens=newer,
-            compacted_base_meta_range_id=MetaRangeId(""),
+            compacted_base_meta_range_id=self._base(),
         )
         if swap(self._lake, self._repository, self._stored, moved, gone):
             self._index()
             return True
         self._forget()
         return False
+
+    def _base(self) -> MetaRangeId:
+        """Name the tree under the staged rows of the new head; nothing where it is the head's."""
+        if self._carried is None:
+            return MetaRangeId("")
+        began = self._lake.commits.tree(self._repository, self._stored.record.commit_id)
+        snapshots = self._lake.storage(self._repository.storage_namespace).snapshots
+        tip = self._head.meta_range_id
+        merged = snapshots.merge(began, tip, self._carried, "source-wins").id
+        if merged is None:
+            raise Internal("a merge in which one side wins met a conflict")
+        return MetaRangeId("") if merged == tip else merged or COMPACTED_TO_NOTHING
 
     def _position(self) -> NextClock:
         return next_clock(self._head, self._branch, LineageId(self._lake.environment.new_id()))

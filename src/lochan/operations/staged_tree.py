@@ -14,7 +14,7 @@ from lochan.model.ids import BranchName, CommitId, MetaRangeId
 from lochan.model.records import Branch, Repository
 from lochan.operations.branch_reads import BranchRead
 from lochan.operations.lake import Lake
-from lochan.operations.view import committed_tree
+from lochan.operations.view import committed_tree, without_moves
 from lochan.staging.fold import staged_changes
 from lochan.staging.sealed import Overlap, Tokens, trim
 
@@ -51,10 +51,14 @@ def build(
     branch = stored.record
     under = committed_tree(lake, repository, branch)
     if not tokens:
-        return StagedTree(under, (), branch.commit_id, under, branch.resets), stored
+        shown = without_moves(lake, repository, branch, under)
+        return StagedTree(shown, (), branch.commit_id, under, branch.resets), stored
     snapshots = lake.storage(repository.storage_namespace).snapshots
     applied = snapshots.apply(under, staged_changes(lake.staging, tokens))
-    tree = StagedTree(applied.id, tokens, branch.commit_id, under, branch.resets)
+    shown = applied.id
+    if branch.compacted_base_meta_range_id:  # else what is staged again keeps the head's rows
+        shown = without_moves(lake, repository, branch, applied.id)
+    tree = StagedTree(shown, tokens, branch.commit_id, under, branch.resets)
     current = lake.branches.fresh(repository, name)
     sealed = trim(tokens, current.record.sealed_tokens)
     stood = sealed.overlap is Overlap.NOBODY and tree.holds(

@@ -23,6 +23,7 @@ from lochan.operations.lake import Lake
 from lochan.operations.tree_changes import TreeChanges
 from lochan.operations.view import committed_tree, tokens_of
 from lochan.staging.fold import folded
+from lochan.staging.sealed import Tokens
 
 _FEWEST, _MOST = 32, 4096  # staged rows compared at a time: few for a first page, then more
 
@@ -31,13 +32,19 @@ class UncommittedChanges:
     """Stands before a change; `next` gives it and moves on."""
 
     def __init__(
-        self, lake: Lake, repository: Repository, branch: Branch, stop: bytes | None
+        self,
+        lake: Lake,
+        repository: Repository,
+        branch: Branch,
+        stop: bytes | None = None,
+        tokens: Tokens | None = None,
     ) -> None:
-        """Walk the changes of keys below `stop`; None is no bound."""
+        """Walk the changes of keys below `stop`, of all tokens or of some; None is no bound."""
         snapshots = lake.storage(repository.storage_namespace).snapshots
         head = lake.commits.tree(repository, branch.commit_id)
         under = committed_tree(lake, repository, branch)
-        self._staged = _StagedRows(lake, repository, branch, head, stop)
+        rows = tokens_of(branch) if tokens is None else tokens
+        self._staged = _StagedRows(lake, repository, rows, head, stop)
         self._below = TreeChanges(snapshots, head, under, stop)
         self._waiting: Change | None = None  # of the tree, behind the staged row at hand
 
@@ -79,12 +86,12 @@ class _StagedRows:
         self,
         lake: Lake,
         repository: Repository,
-        branch: Branch,
+        tokens: Tokens,
         head: MetaRangeId,
         stop: bytes | None,
     ) -> None:
         self._staging = lake.staging
-        self._tokens = tokens_of(branch)
+        self._tokens = tokens
         self._snapshots = lake.storage(repository.storage_namespace).snapshots
         self._head = head
         self._stop = stop

@@ -68,10 +68,20 @@ def committed_tree(lake: Lake, repository: Repository, branch: Branch) -> MetaRa
     return lake.commits.tree(repository, branch.commit_id)
 
 
+def without_moves(
+    lake: Lake, repository: Repository, branch: Branch, tree: MetaRangeId
+) -> MetaRangeId:
+    """Give the head's tree instead of one with its content, where only addresses differ (G8)."""
+    head = lake.commits.tree(repository, branch.commit_id)
+    snapshots = lake.storage(repository.storage_namespace).snapshots
+    same = tree == head or not any(len(some) for some in snapshots.diff(head, tree))
+    return head if same else tree
+
+
 def under_staged(
     lake: Lake, repository: Repository, branch: Branch, tree: MetaRangeId
 ) -> MetaRangeId:
-    """Say how a branch names a tree as the one under its staged writes."""
+    """Say how a branch names a tree as the one under its staged writes; the head's is none."""
     if tree == lake.commits.tree(repository, branch.commit_id):
         return MetaRangeId("")
     return tree or COMPACTED_TO_NOTHING

@@ -290,7 +290,7 @@ def test_a_stale_cache_gives_old_values_and_new_ones() -> None:
 
 
 def test_objects_take_steps_and_fail_as_planned() -> None:
-    inner = MemoryObjects.open("mem://simulated", RealEnvironment())
+    inner = MemoryObjects.open("mem://objects-of-this-test", RealEnvironment())
     world = World(plan=fail_nth("p", 3, Fault.LOST_RESPONSE))
     objects = world.objects(inner)
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bring new commits onto a branch: all of them by one compare-and-swap, or none (M7).
 
-Of a branch that is there, sealed tokens that hold data belong to a commit under way, which is
-finished first, as the first link of the chain; every sealed token goes (H7; see `move`). A new
-branch comes into being with a record that names the last of its commits.
+Of a branch that is there every sealed token goes, and what they hold is carried along, uncommitted
+(H7; see `move`). A new branch comes into being with a record that names the last of its commits.
 """
 
 from collections.abc import Callable
@@ -18,7 +17,6 @@ from lochan.model.clock import NextClock, next_clock
 from lochan.model.codec import encode_commit
 from lochan.model.commit_id import new_commit
 from lochan.model.ids import BranchName, CommitId, LineageId, MetaRangeId, new_staging_token
-from lochan.model.instant import from_seconds
 from lochan.model.keys import COMMITS, partition_of
 from lochan.model.records import Branch, Clock, Commit, Repository
 from lochan.operations.advance import settle
@@ -72,7 +70,7 @@ def land(lake: Lake, repository: Repository, name: BranchName, action: Action, g
             continue
         chain = Chain(lake, repository, current)
         if tree.id != chain.tip.head.meta_range_id:
-            chain.add(Candidate(tree.id), _finished_for_others(lake))
+            chain.carry(tree.id)
         growing = _OnBranch(chain)
         grow(growing)
         if not growing.added or chain.publish(sealed, ()):
@@ -192,8 +190,3 @@ class _NewBranch:
         )
         self.made.append(self.head)
         return self.head
-
-
-def _finished_for_others(lake: Lake) -> Said:
-    now = from_seconds(lake.environment.now())
-    return Said("", "Finish a commit that was begun", {}, now)
