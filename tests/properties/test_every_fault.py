@@ -16,7 +16,7 @@ from types import CodeType, FrameType
 import pytest
 
 import lochan.operations
-from lochan.errors import LochanError
+from lochan.errors import AlreadyExists, LochanError
 from lochan.faults import Crashed, Fault
 from lochan.kv.faulty import Faulty, fail_nth
 from lochan.model.ids import StorageNamespace
@@ -106,11 +106,16 @@ def test_rel_V4_no_story_is_missing(ground: Place) -> None:
     assert len(known) > 100
 
 
-@pytest.mark.xfail(reason="a claim tells nobody whose it is, so a dead creator's stays")
-def test_rel_V4_a_creator_that_dies_leaves_its_namespace_to_the_next(ground: Place) -> None:
+def test_rel_V4_of_a_creator_that_dies_only_a_claim_is_left_and_people_are_told(
+    ground: Place,
+) -> None:
     place, namespace = ground.copy(), StorageNamespace("mem://other")
     dying = place.again(Faulty(place.kept, fail_nth(8, Fault.CRASH_BEFORE), place.world))
     with pytest.raises(Crashed):
         create_repository(dying.lake, OTHER, namespace, MAIN)
     place.world.sleep(3600)
-    create_repository(place.again().lake, OTHER, namespace, MAIN)
+    later = place.again().lake
+    with pytest.raises(AlreadyExists, match="a creation that died; if nobody uses it, remove"):
+        create_repository(later, OTHER, namespace, MAIN)
+    later.storage(namespace).objects.delete("_lakefs/dummy")
+    create_repository(later, OTHER, namespace, MAIN)

@@ -3,7 +3,8 @@
 
 Two repositories in one namespace would collect each other's objects. So a namespace is claimed
 first, by putting an object that must not be there: of two who try, one is told (H12). The claim
-stays when the repository is deleted, since its objects do.
+stays when the repository is deleted, since its objects do; and when its creator dies, since nobody
+can tell whether another lake made it.
 """
 
 from contextlib import suppress
@@ -65,7 +66,8 @@ def _claim(lake: Lake, namespace: StorageNamespace, repository_id: RepositoryId)
     try:
         objects.put(metadata_address(CLAIM), body, size=len(body), when=IF_ABSENT)
     except PredicateFailed as error:
-        raise _in_use(namespace, f"it holds {metadata_address(CLAIM)!r}") from error
+        reason = f"it holds {metadata_address(CLAIM)!r}, of a repository or of a creation that died"
+        raise _in_use(namespace, f"{reason}; if nobody uses it, remove that object") from error
 
 
 def _give_up(lake: Lake, namespace: StorageNamespace) -> None:
@@ -74,5 +76,5 @@ def _give_up(lake: Lake, namespace: StorageNamespace) -> None:
 
 
 def _in_use(namespace: StorageNamespace, reason: str) -> AlreadyExists:
-    message = f"storage namespace {namespace!r} is in use: {reason}; choose another one"
+    message = f"storage namespace {namespace!r} is in use: {reason}, or choose another one"
     return AlreadyExists(message, code="namespace-in-use", namespace=namespace)

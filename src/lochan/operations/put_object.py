@@ -19,13 +19,13 @@ from lochan.model.codec import encode_entry
 from lochan.model.entry import DEFAULT_CONTENT_TYPE, AddressType, Entry, identity
 from lochan.model.ids import BranchName, ObjectKey, StagingToken
 from lochan.model.instant import from_seconds
-from lochan.model.records import Repository, StagedEntry
+from lochan.model.records import Branch, Repository, StagedEntry
 from lochan.objects.body import Measured
 from lochan.objects.store import IF_ABSENT, Body
 from lochan.operations.conditions import Condition
 from lochan.operations.lake import Lake
 from lochan.operations.stage import seen_writable, stage, stage_rows
-from lochan.operations.view import find_record, read_stably
+from lochan.operations.view import find_record, is_same_view, read_stably
 
 __all__ = ["Condition", "put_object", "require_condition", "stage_entry"]
 
@@ -101,19 +101,42 @@ class _Conditional:
 
     def __call__(self, token: StagingToken) -> None:
         """Write under a token if what the branch shows meets the condition, or is ours already."""
+        repository, branch = self._where
+        key = ObjectKey(self._staged.key)
         for _ in range(ATTEMPTS):
-            row = self._lake.staging.find(token, self._staged.key)
-            self._require_condition()
-            with suppress(PredicateFailed):  # what was written meanwhile may meet the condition
+            row = self._lake.staging.find(token, key)
+            judged = require_condition(self._lake, repository, branch, key, self._condition_or_ours)
+            try:
                 self._lake.staging.set_if(token, self._staged, row[1] if row else None)
-                return
+            except PredicateFailed:  # what was written meanwhile may meet the condition
+                continue
+            if row is None:
+                self._judge_below(token, judged)
+            return
         raise Unavailable(f"object {self._staged.key!r} was written {ATTEMPTS} times meanwhile")
 
-    def _require_condition(self) -> None:
+    def _judge_below(self, token: StagingToken, judged: Branch) -> None:
+        """Judge again what our row covers, if it was not the branch as judged that it came to.
+
+        A merge moves the head under the same token, and may have brought the object. Then our row
+        is taken back. Of a token that was sealed meanwhile the next round decides.
+        """
         repository, branch = self._where
-        require_condition(
-            self._lake, repository, branch, ObjectKey(self._staged.key), self._condition_or_ours
-        )
+        current = self._lake.branches.fresh(repository, branch).record
+        while not is_same_view(judged, current) and current.staging_token == token:
+            below = find_record(
+                self._lake, repository, current, self._staged.key, current.sealed_tokens
+            )
+            judged, current = current, self._lake.branches.fresh(repository, branch).record
+            if is_same_view(judged, current) and not self._condition_or_ours(below):
+                self._take_back(token)
+                raise _changed(ObjectKey(self._staged.key), branch)
+
+    def _take_back(self, token: StagingToken) -> None:
+        found = self._lake.staging.find(token, self._staged.key)
+        if found is not None and found[0] == self._staged:
+            with suppress(PredicateFailed):  # somebody wrote over it
+                self._lake.staging.delete_if(token, self._staged.key, found[1])
 
     def _condition_or_ours(self, shown: Record | None) -> bool:
         ours = Record(self._staged.key, self._staged.identity, self._staged.data)
@@ -122,13 +145,21 @@ class _Conditional:
 
 def require_condition(
     lake: Lake, repository: Repository, branch: BranchName, key: ObjectKey, condition: Condition
-) -> None:
-    """Refuse unless what a branch shows for a key meets a condition. Raises PredicateFailed."""
-    shown = read_stably(
-        lake, repository, branch, lambda record: find_record(lake, repository, record, key)
+) -> Branch:
+    """Refuse unless what a branch shows for a key meets a condition; gives the branch so judged.
+
+    Raises PredicateFailed.
+    """
+    record, shown = read_stably(
+        lake, repository, branch, lambda one: (one, find_record(lake, repository, one, key))
     )
     if not condition(shown):
-        raise PredicateFailed(
-            f"object {key!r} on {branch!r} is not as the request expects; read it and decide again",
-            code="object-changed",
-        )
+        raise _changed(key, branch)
+    return record
+
+
+def _changed(key: ObjectKey, branch: BranchName) -> PredicateFailed:
+    return PredicateFailed(
+        f"object {key!r} on {branch!r} is not as the request expects; read it and decide again",
+        code="object-changed",
+    )

@@ -87,12 +87,18 @@ def under_staged(
     return tree or COMPACTED_TO_NOTHING
 
 
-def find_record(lake: Lake, repository: Repository, branch: Branch, key: bytes) -> Record | None:
-    """Look a key up through the tokens and the commit of one record; None where it is absent.
+def find_record(
+    lake: Lake,
+    repository: Repository,
+    branch: Branch,
+    key: bytes,
+    tokens: tuple[StagingToken, ...] | None = None,
+) -> Record | None:
+    """Look a key up through tokens, all or some, and the commit of one record; None if absent.
 
     The answer holds only if the record is still the same afterwards: see `read_stably`.
     """
-    for token in tokens_of(branch):
+    for token in tokens_of(branch) if tokens is None else tokens:
         found = lake.staging.find(token, key)
         if found is not None:
             entry, _ = found

@@ -322,7 +322,7 @@ def test_a_store_is_refused_after_a_fork(store: SqliteStore) -> None:
 def test_a_bug_in_the_writer_wakes_its_caller_and_stops(path: Path) -> None:
     store = SqliteStore(path, ENVIRONMENT)
     with pytest.raises(Unavailable, match="met a bug"):
-        store._submit(lambda _: 1 // 0)
+        store._writer.submit(lambda _: 1 // 0)
     with pytest.raises(Unavailable, match="stopped serving"):
         store.set(b"p", b"k", b"v")
     store.close()
