@@ -61,6 +61,7 @@ class BranchReads:
         self._lock = environment.lock()
         self._seen: dict[_Place, tuple[float, BranchRead]] = {}
         self._reads_with_writes = store if isinstance(store, SetThenGet) else None
+        self.asked = 0  # how often stories asked; who works long gives way where this grows
 
     def seen(self, repository: Repository, name: BranchName) -> BranchRead:
         """Give a record that may be a second old, as may be its repository's. Raises NotFound."""
@@ -76,6 +77,7 @@ class BranchReads:
         Raises: NotFound; RepositoryNotFound or RepositoryDeleting when the repository is no longer
         the one that the caller holds.
         """
+        self.asked += 1
         return self._fresh.read(_place(repository, name))
 
     def fresh_after(
@@ -94,6 +96,7 @@ class BranchReads:
             set_many(self._store, partition, rows)
             with begun(f"a write to branch {name!r}"):
                 return self.fresh(repository, name)
+        self.asked += 1
         place = _place(repository, name)
         began = self._environment.monotonic()
         branch, owner = self._reads_with_writes.set_then_get(

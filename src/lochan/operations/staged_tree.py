@@ -8,15 +8,19 @@ commit takes the older of its tokens: it holds theirs and ours, and the head is 
 built on with theirs applied.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from lochan.kernel.records import Records
 from lochan.model.ids import BranchName, CommitId, MetaRangeId
 from lochan.model.records import Branch, Repository
 from lochan.operations.branch_reads import BranchRead
 from lochan.operations.lake import Lake
 from lochan.operations.view import committed_tree, without_moves
-from lochan.staging.fold import staged_changes
+from lochan.staging.fold import CHUNK_ROWS, staged_changes
 from lochan.staging.sealed import Overlap, Tokens, trim
+
+PAUSE_S = 0.002  # about twice as long as a chunk takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ def build(
         shown = without_moves(lake, repository, branch, under)
         return StagedTree(shown, (), branch.commit_id, under, branch.resets), stored
     snapshots = lake.storage(repository.storage_namespace).snapshots
-    applied = snapshots.apply(under, staged_changes(lake.staging, tokens))
+    applied = snapshots.apply(under, _giving_way(lake, staged_changes(lake.staging, tokens)))
     shown = applied.id
     if branch.compacted_base_meta_range_id:  # else what is staged again keeps the head's rows
         shown = without_moves(lake, repository, branch, applied.id)
@@ -65,3 +69,16 @@ def build(
         current.record, committed_tree(lake, repository, current.record), sealed.overlap
     )
     return (tree if stood else None), current
+
+
+def _giving_way(lake: Lake, chunks: Iterator[Records]) -> Iterator[Records]:
+    """Pause between full chunks while others are at work in this process.
+
+    All threads share one interpreter, and a scan of many rows would keep it from writers.
+    """
+    asked = lake.branches.asked
+    for chunk in chunks:
+        yield chunk
+        if len(chunk) == CHUNK_ROWS and lake.branches.asked != asked:
+            lake.environment.sleep(PAUSE_S)
+        asked = lake.branches.asked

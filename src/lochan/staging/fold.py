@@ -11,7 +11,7 @@ from lochan.model.ids import StagingToken
 from lochan.model.records import StagedEntry
 from lochan.staging.area import StagingArea
 
-_CHUNK_ROWS = 2_000  # changes go to the tree so many at a time: others wait while one is made
+CHUNK_ROWS = 500  # changes go to the tree so many at a time: others wait while one is made
 
 
 def folded(
@@ -37,12 +37,12 @@ def staged_changes(area: StagingArea, tokens: Sequence[StagingToken]) -> Iterato
     The rows of one token, most often the only one, are decoded in bulk beside other threads.
     """
     if len(tokens) == 1:
-        return map(kernel.decode_staged, area.scan_values(tokens[0], _CHUNK_ROWS))
+        return map(kernel.decode_staged, area.scan_values(tokens[0], CHUNK_ROWS))
     return changes(folded(area, tokens))
 
 
 def changes(rows: Iterable[StagedEntry]) -> Iterator[Records]:
     """Turn staged rows in key order into the chunks that the committed tree applies."""
     source = iter(rows)
-    while chunk := list(islice(source, _CHUNK_ROWS)):
+    while chunk := list(islice(source, CHUNK_ROWS)):
         yield Records.of((row.key, row.identity, row.data) for row in chunk)

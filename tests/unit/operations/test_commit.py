@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commits: what they hold, what they leave, and what no failure makes them lose."""
 
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import count
 
@@ -14,9 +15,9 @@ from lochan.errors import InvalidInput, LochanError
 from lochan.faults import Crashed, Fault
 from lochan.kv.drivers.memory import MemoryStore
 from lochan.kv.faulty import Faulty, fail_nth
-from lochan.kv.store import Store
+from lochan.kv.store import Pair, Store
 from lochan.model.ids import ObjectKey
-from lochan.model.records import Branch, Commit
+from lochan.model.records import Branch, Commit, StagedEntry
 from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.delete_objects import delete_objects
 from lochan.operations.lake import Lake
@@ -160,3 +161,41 @@ def chain(stage: Stage) -> list[str]:
     while found[-1].parents:
         found.append(commits.get(found[-1].parents[0].encode()).record)
     return [each.id for each in found]
+
+
+class Resting(RealEnvironment):
+    """An environment that counts how often somebody slept."""
+
+    rests = 0
+
+    def sleep(self, seconds: float) -> None:
+        del seconds  # nobody has to wait
+        self.rests += 1
+
+
+class Accompanied(MemoryStore):
+    """A store beside whose scans something else is done now and then."""
+
+    def __init__(self, environment: RealEnvironment) -> None:
+        super().__init__(environment)
+        self.beside: Callable[[], object] = lambda: None
+
+    def scan(self, partition: bytes, start: bytes = b"") -> Iterator[Pair]:
+        for number, pair in enumerate(super().scan(partition, start)):
+            if number % 100 == 99:
+                self.beside()
+            yield pair
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_a_long_commit_gives_way_to_others_and_only_to_them(*, busy: bool) -> None:
+    world = Resting()
+    store = Accompanied(world)
+    stage = open_stage(store, world)
+    rows = [StagedEntry(b"%05d" % number, b"identity", b"data") for number in range(2000)]
+    stage.lake.staging.set_many(branch_of(stage).staging_token, rows)
+    if busy:
+        store.beside = lambda: branch_of(stage)
+    commit(stage.lake, stage.repository, MAIN, REQUEST)
+    assert (world.rests > 0) is busy
+    assert len(content(stage, head(stage))) == 2000
