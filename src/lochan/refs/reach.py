@@ -10,9 +10,10 @@ merge M, at place n of L, stores its steps alone:
 The first kind answers "how far on X?" with one seek, since greater places sort first. The second
 answers "which lines since place p?": its list names each line once, by its latest step, and one
 stops at the first step that is not after p. A list holds its own steps and the front of the list
-before it, at least as far as that names a line stepped again; what follows is the rest of the older
-list, shared and named by `rest`. So each row read names a line not named before, however often the
-same few lines are merged.
+before it, at least as far as that names a line stepped again. What follows is the list of the merge
+that stepped the next line, named by `rest`: every line left was last stepped there or before, and
+one that was named already is passed over. So each row read names a line not named before, however
+often the same few lines are merged.
 
 Rows are written before the compare-and-swap that publishes M. A row of L counts only if
 clock/<L>/<n> names its merge: an attempt that lost, or died, leaves rows that nobody counts. Where
@@ -73,18 +74,23 @@ class _Merged(msgspec.Struct, frozen=True, array_like=True):
     rest: _Position | None = None
 
 
+_Question = tuple[CommitId, tuple[Clock, ...]]  # whose reach, beyond which clock
+
+
 @dataclass(frozen=True, slots=True)
 class ReachIndex:
     """What the merges of one repository brought.
 
     `assumed` holds commits whose places need no proof: those that somebody asks about, and those
-    that are about to be published together.
+    that are about to be published together. `known` keeps what was computed, for as long as this
+    object and its copies live: commits and the rows that count never change.
     """
 
     store: Store
     partition: bytes
     clocks: ClockIndex
     assumed: Mapping[Clock, Commit] = field(default_factory=dict)
+    known: dict[_Question, dict[LineageId, Step]] = field(default_factory=dict, compare=False)
 
     @classmethod
     def of(cls, store: Store, repository: Repository) -> "ReachIndex":
@@ -152,7 +158,7 @@ class ReachIndex:
 
     def steps(self, span: Span) -> Iterator[Step]:
         """Give each line that merges at the places of a span reached, by its latest step there."""
-        for step, _ in self._list(Clock(span.lineage, span.last), span.first):
+        for step in self._list(Clock(span.lineage, span.last), span.first):
             if step.place < span.first:
                 return
             yield step
@@ -163,6 +169,12 @@ class ReachIndex:
         `past` is that commit's clock; without it everything reached is given. A line on which
         nothing was reached since is not named.
         """
+        question = (commit.id, tuple(past))
+        if question not in self.known:
+            self.known[question] = self._since(commit, question[1])
+        return dict(self.known[question])
+
+    def _since(self, commit: Commit, past: tuple[Clock, ...]) -> dict[LineageId, Step]:
         seeing = self.assuming(commit)
         known: dict[LineageId, Step] = {}
         for span in between(commit.clocks, past):
@@ -225,30 +237,37 @@ class ReachIndex:
         stepped = {step.lineage for step in steps}
         again = {lineage for lineage in stepped if self.reached(before, lineage) >= 0}
         front = list(steps)
-        rest: _Position | None = None
-        for step, rest in self._list(before):  # noqa: B007 - where the loop ends, the rest begins
+        for step in self._list(before):
             if step.lineage in stepped:
                 again.discard(step.lineage)
-            else:
+            elif again or len(front) < len(steps) + _FRONT:
                 front.append(step)
-            if not again and len(front) >= len(steps) + _FRONT:
-                break
-        return _Merged(tuple(front), rest)
+            else:
+                return _Merged(tuple(front), self._list_of(Clock(clock.branch, step.place)))
+        return _Merged(tuple(front))
 
-    def _list(self, along: Clock, first: int = 0) -> Iterator[tuple[Step, _Position | None]]:
-        """Give the lines reached along a line up to a place, last stepped first.
+    def _list_of(self, clock: Clock) -> _Position:
+        """Say where the list of the merge at a place begins; nothing in it was stepped later."""
+        found = self._latest(clock, clock.commit)
+        if found is None:
+            reason = f"no merge is at {clock.branch}/{clock.commit}, where a line was reached"
+            raise Corruption(reason, file="the reach of merges")
+        return found[0]
 
-        With each comes the position behind it. Without a merge from place `first` on it is empty.
+    def _list(self, along: Clock, first: int = 0) -> Iterator[Step]:
+        """Give the lines reached along a line up to a place, last stepped first, each once.
+
+        Without a merge from place `first` on it is empty.
         """
+        named = set[LineageId]()
         found = self._latest(along, first)
         while found is not None:
             position, row = found
-            following: _Position | None = position
-            for index, step in enumerate(row.steps[position.index :], position.index + 1):
-                ends = index == len(row.steps)
-                following = row.rest if ends else _Position(position.place, position.merge, index)
-                yield step, following
-            found = (following, self._row(along.branch, following)) if following else None
+            for step in row.steps[position.index :]:
+                if step.lineage not in named:
+                    named.add(step.lineage)
+                    yield step
+            found = (row.rest, self._row(along.branch, row.rest)) if row.rest else None
 
     def _latest(self, along: Clock, first: int) -> tuple[_Position, _Merged] | None:
         prefix = MERGED + f"{along.branch}/".encode()
