@@ -26,6 +26,7 @@ from lochan.operations.conditions import Condition
 from lochan.operations.lake import Lake
 from lochan.operations.stage import seen_writable, stage, stage_rows
 from lochan.operations.view import find_record, is_same_view, read_stably
+from lochan.refs.outcomes import begun
 
 __all__ = ["Condition", "put_object", "require_condition", "stage_entry"]
 
@@ -111,7 +112,8 @@ class _Conditional:
             except PredicateFailed:  # what was written meanwhile may meet the condition
                 continue
             if row is None:
-                self._judge_below(token, judged)
+                with begun(f"a write to branch {branch!r}"):
+                    self._judge_below(token, judged)
             return
         raise Unavailable(f"object {self._staged.key!r} was written {ATTEMPTS} times meanwhile")
 
