@@ -18,6 +18,7 @@ first. Plain objects have neither.
 import hashlib
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
@@ -68,15 +69,20 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         return self.address_type is AddressType.RELATIVE
 
 
+# Most entries have no metadata, and there are few content types.
+_NO_METADATA = ident.string_map({})
+_content_type = lru_cache(1000)(ident.string)
+
+
 def identity(entry: Entry) -> bytes:
     """Hash what makes two entries the same content: 32 bytes."""
     parts = [
         ident.int64(entry.size),
         ident.string(entry.e_tag),
-        ident.string_map(entry.metadata),
+        ident.string_map(entry.metadata) if entry.metadata else _NO_METADATA,
     ]
     if entry.content_type:
-        parts.append(ident.string(entry.content_type))
+        parts.append(_content_type(entry.content_type))
     if entry.blocks or entry.epoch:
         parts.append(ident.block_list([(block.hash, block.size) for block in entry.blocks]))
         parts.append(ident.clock_list([entry.epoch] if entry.epoch else []))

@@ -18,6 +18,7 @@ from lochan.environment import Environment
 from lochan.errors import NotFound, RepositoryDeleting, RepositoryNotFound
 from lochan.kv.read import find
 from lochan.kv.set_many import set_many
+from lochan.kv.store import Place as KvPlace
 from lochan.kv.store import SetThenGet, Store, Versioned
 from lochan.kv.table import Stored
 from lochan.model.codec import decode_branch, decode_repository
@@ -29,10 +30,6 @@ from lochan.refs.outcomes import begun
 
 SEEN_FOR_S = 1.0  # how old a record may be at the beginning of a story
 _MOST_SEEN = 10_000
-
-# A record is read again and again and seldom changes; equal bytes are an equal record.
-_decode_branch = lru_cache(_MOST_SEEN)(decode_branch)
-_decode_repository = lru_cache(_MOST_SEEN)(decode_repository)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +96,7 @@ class BranchReads:
         self.asked += 1
         place = _place(repository, name)
         began = self._environment.monotonic()
-        branch, owner = self._reads_with_writes.set_then_get(
-            partition,
-            rows,
-            (self._partition(place), BRANCHES + name.encode()),
-            (GRAVELER, REPOSITORIES + place.repository_id.encode()),
-        )
+        branch, owner = self._reads_with_writes.set_then_get(partition, rows, *_keys(place))
         return self._believed(place, began, branch, owner)
 
     def fresh_repository(self, repository: Repository) -> Repository:
@@ -121,37 +113,55 @@ class BranchReads:
         began = self._environment.monotonic()
         # The repository comes second: who closes it and then changes the branch may rely on it that
         # a later compare-and-swap is lost, or its writer has seen the closed repository.
-        branch = find(self._store, self._partition(place), BRANCHES + place.branch.encode())
-        owner = find(self._store, GRAVELER, REPOSITORIES + place.repository_id.encode())
+        branch, owner = (find(self._store, *key) for key in _keys(place))
         return self._believed(place, began, branch, owner)
 
     def _believed(
         self, place: _Place, began: float, branch: Versioned | None, owner: Versioned | None
     ) -> BranchRead:
         """Decode what was read, remember it, and refuse what is not there."""
-        repository = _active(owner, place.repository_id, place.unique_identifier)
         if branch is None:
+            _active(owner, place.repository_id, place.unique_identifier)
             with self._lock:
                 self._seen.pop(place, None)
             raise NotFound(
                 f"no branch {place.branch!r} in {place.repository_id!r}", code="branch-not-found"
             )
-        read = BranchRead(_decode_branch(branch.value), branch.predicate, repository)
+        read = _decoded(branch, owner, place.repository_id, place.unique_identifier)
         with self._lock:
             if len(self._seen) >= _MOST_SEEN:
                 self._seen.clear()
             self._seen[place] = (began, read)
         return read
 
-    def _partition(self, place: _Place) -> bytes:
-        return repository_partition(place.repository_id, place.unique_identifier)
+
+@lru_cache(_MOST_SEEN)
+def _keys(place: _Place) -> tuple[KvPlace, KvPlace]:
+    """Name the records of a branch and of its repository."""
+    partition = repository_partition(place.repository_id, place.unique_identifier)
+    return (
+        (partition, BRANCHES + place.branch.encode()),
+        (GRAVELER, REPOSITORIES + place.repository_id.encode()),
+    )
+
+
+# The same two records are read again and again; equal bytes are equal records.
+@lru_cache(_MOST_SEEN)
+def _decoded(
+    branch: Versioned,
+    owner: Versioned | None,
+    repository_id: RepositoryId,
+    unique_identifier: UniqueIdentifier,
+) -> BranchRead:
+    repository = _active(owner, repository_id, unique_identifier)
+    return BranchRead(decode_branch(branch.value), branch.predicate, repository)
 
 
 def _active(
     found: Versioned | None, repository_id: RepositoryId, unique_identifier: UniqueIdentifier
 ) -> Repository:
     """Decode a repository's record; refuse one that is not the caller's, or not active."""
-    record = _decode_repository(found.value) if found else None
+    record = decode_repository(found.value) if found else None
     if record is None or record.unique_identifier != unique_identifier:
         raise RepositoryNotFound(f"repository {repository_id!r} is gone")
     if record.repository_state is not RepositoryState.ACTIVE:
