@@ -31,6 +31,10 @@ from lochan.refs.outcomes import begun
 SEEN_FOR_S = 1.0  # how old a record may be at the beginning of a story
 _MOST_SEEN = 10_000
 
+# A record is read again and again and seldom changes; equal bytes are an equal record.
+_decode_branch = lru_cache(_MOST_SEEN)(decode_branch)
+_decode_repository = lru_cache(_MOST_SEEN)(decode_repository)
+
 
 @dataclass(frozen=True, slots=True)
 class BranchRead(Stored[Branch]):
@@ -120,14 +124,14 @@ class BranchReads:
         self, place: _Place, began: float, branch: Versioned | None, owner: Versioned | None
     ) -> BranchRead:
         """Decode what was read, remember it, and refuse what is not there."""
+        repository = _active(owner, place.repository_id, place.unique_identifier)
         if branch is None:
-            _active(owner, place.repository_id, place.unique_identifier)
             with self._lock:
                 self._seen.pop(place, None)
             raise NotFound(
                 f"no branch {place.branch!r} in {place.repository_id!r}", code="branch-not-found"
             )
-        read = _decoded(branch, owner, place.repository_id, place.unique_identifier)
+        read = BranchRead(_decode_branch(branch.value), branch.predicate, repository)
         with self._lock:
             if len(self._seen) >= _MOST_SEEN:
                 self._seen.clear()
@@ -145,23 +149,11 @@ def _keys(place: _Place) -> tuple[KvPlace, KvPlace]:
     )
 
 
-# The same two records are read again and again; equal bytes are equal records.
-@lru_cache(_MOST_SEEN)
-def _decoded(
-    branch: Versioned,
-    owner: Versioned | None,
-    repository_id: RepositoryId,
-    unique_identifier: UniqueIdentifier,
-) -> BranchRead:
-    repository = _active(owner, repository_id, unique_identifier)
-    return BranchRead(decode_branch(branch.value), branch.predicate, repository)
-
-
 def _active(
     found: Versioned | None, repository_id: RepositoryId, unique_identifier: UniqueIdentifier
 ) -> Repository:
     """Decode a repository's record; refuse one that is not the caller's, or not active."""
-    record = decode_repository(found.value) if found else None
+    record = _decode_repository(found.value) if found else None
     if record is None or record.unique_identifier != unique_identifier:
         raise RepositoryNotFound(f"repository {repository_id!r} is gone")
     if record.repository_state is not RepositoryState.ACTIVE:
