@@ -25,7 +25,7 @@ from lochan.objects.store import IF_ABSENT, Body
 from lochan.operations.conditions import Condition
 from lochan.operations.lake import Lake
 from lochan.operations.stage import seen_writable, stage, stage_rows
-from lochan.operations.view import find_record, is_same_view, read_stably
+from lochan.operations.view import find_record, is_same_view, read_stably, tokens_of
 from lochan.refs.outcomes import begun
 
 __all__ = ["Condition", "put_object", "require_condition", "stage_entry"]
@@ -118,17 +118,16 @@ class _Conditional:
         raise Unavailable(f"object {self._staged.key!r} was written {ATTEMPTS} times meanwhile")
 
     def _judge_below(self, token: StagingToken, judged: Branch) -> None:
-        """Judge again what our row covers, if it was not the branch as judged that it came to.
+        """Judge again what our row covers, if the head was moved since the branch was judged.
 
-        A merge moves the head under the same token, and may have brought the object. Then our row
-        is taken back. Of a token that was sealed meanwhile the next round decides.
+        A merge moves it under the same tokens, and may have brought the object: then our row is
+        taken back. A commit moves it by taking tokens, and brings nothing that was not there to be
+        judged; what a sealed token holds is no reason to refuse (H4).
         """
         repository, branch = self._where
         current = self._lake.branches.fresh(repository, branch).record
-        while not is_same_view(judged, current) and current.staging_token == token:
-            below = find_record(
-                self._lake, repository, current, self._staged.key, current.sealed_tokens
-            )
+        while current.commit_id != judged.commit_id and tokens_of(current) == tokens_of(judged):
+            below = find_record(self._lake, repository, current, self._staged.key, ())
             judged, current = current, self._lake.branches.fresh(repository, branch).record
             if is_same_view(judged, current) and not self._condition_or_ours(below):
                 self._take_back(token)

@@ -77,7 +77,7 @@ class LooksThenPuts(MemoryObjects):
         taken = isinstance(when, IfAbsent) and etag
         if taken or (isinstance(when, IfMatch) and when.etag != etag):
             raise PredicateFailed("the object is another one")
-        ENVIRONMENT.sleep(0.0005)
+        ENVIRONMENT.sleep(0.02)
         return super().put(address, body, size=size)
 
 
