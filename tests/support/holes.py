@@ -32,7 +32,7 @@ from lochan.operations.publish import Chain
 from lochan.operations.request import Request
 from lochan.operations.stage import stage
 from lochan.operations.staged_tree import StagedTree
-from lochan.operations.view import committed_tree, find_record, tokens_of
+from lochan.operations.view import find_record, tokens_of, tree_under
 from lochan.refs import branches, creation, deletion, fresh
 from lochan.refs.cleaner import Cleaner
 from lochan.refs.notes import note_deleted, note_tokens
@@ -53,7 +53,7 @@ def rel_H1(patch: Patch) -> None:
     def build(
         lake: Lake, repository: Repository, _: BranchName, stored: BranchRead, tokens: Tokens
     ) -> tuple[StagedTree, BranchRead]:
-        branch, under = stored.record, committed_tree(lake, repository, stored.record)
+        branch, under = stored.record, tree_under(lake, repository, stored.record)
         snapshots = lake.storage(repository.storage_namespace).snapshots
         applied = snapshots.apply(under, changes(folded(lake.staging, tokens)))
         return StagedTree(applied.id, tokens, branch.commit_id, under, branch.resets), stored

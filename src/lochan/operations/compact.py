@@ -21,7 +21,7 @@ from lochan.operations.lake import Lake
 from lochan.operations.publish import swap
 from lochan.operations.seal import seal
 from lochan.operations.staged_tree import StagedTree, build
-from lochan.operations.view import committed_tree, under_staged
+from lochan.operations.view import as_base, tree_under
 from lochan.staging.sealed import trim
 
 ATTEMPTS = 100
@@ -40,12 +40,12 @@ def compact(lake: Lake, repository: Repository, name: BranchName) -> Branch:
         found = trim(mine, branch.sealed_tokens)
         if not found.left:  # a commit, a reset or another compaction took them
             return branch
-        under = committed_tree(lake, repository, branch)
+        under = tree_under(lake, repository, branch)
         if tree is None or not tree.holds(branch, under, found.overlap):
             mine = found.left
             tree, stored = build(lake, repository, name, stored, mine)
             continue
-        base = under_staged(lake, repository, branch, tree.id)
+        base = as_base(tree.id, lake.commits.tree(repository, branch.commit_id))
         moved = msgspec.structs.replace(
             branch, sealed_tokens=found.newer, compacted_base_meta_range_id=base
         )

@@ -14,7 +14,7 @@ from lochan.kernel.records import Record
 from lochan.model.records import Branch, Repository, StagedEntry
 from lochan.operations.lake import Lake
 from lochan.operations.reference import read_ref
-from lochan.operations.view import committed_tree, tokens_of
+from lochan.operations.view import tokens_of, tree_under
 from lochan.staging.fold import folded
 
 Item = Record | Prefix
@@ -66,7 +66,7 @@ class _Shown:
         self._lake = lake
         self._tokens = tokens_of(branch)
         snapshots = lake.storage(repository.storage_namespace).snapshots
-        self._committed: Cursor = snapshots.cursor(committed_tree(lake, repository, branch))
+        self._committed: Cursor = snapshots.cursor(tree_under(lake, repository, branch))
         self.seek(b"")
 
     def seek(self, key: bytes) -> None:

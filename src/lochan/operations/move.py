@@ -34,7 +34,7 @@ from lochan.operations.publish import Chain
 from lochan.operations.request import Answer, Candidate, Make, Request, Said
 from lochan.operations.seal import seal
 from lochan.operations.staged_tree import StagedTree, build
-from lochan.operations.view import committed_tree, tokens_of
+from lochan.operations.view import tokens_of, tree_under
 from lochan.staging.sealed import trim
 
 ATTEMPTS = 100  # at most n for n concurrent commits (G10)
@@ -69,7 +69,7 @@ def _move(lake: Lake, repository: Repository, name: BranchName, batch: Sequence[
             mine, tree = stored.record.sealed_tokens, None  # nothing may stay sealed here (H7)
             found = trim(mine, mine)
         if tree is None or not tree.holds(
-            stored.record, committed_tree(lake, repository, stored.record), found.overlap
+            stored.record, tree_under(lake, repository, stored.record), found.overlap
         ):
             mine = found.left
             tree, stored = build(lake, repository, name, stored, mine)

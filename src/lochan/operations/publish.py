@@ -8,6 +8,7 @@ become visible at once (G16). The cleaner's notes about tokens that are to go ar
 them alone.
 """
 
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -19,11 +20,12 @@ from lochan.kv.table import Stored
 from lochan.model.clock import NextClock, next_clock, own
 from lochan.model.codec import encode_commit
 from lochan.model.commit_id import new_commit
-from lochan.model.ids import COMPACTED_TO_NOTHING, LineageId, MetaRangeId
+from lochan.model.ids import LineageId, MetaRangeId
 from lochan.model.keys import COMMITS, partition_of
-from lochan.model.records import Branch, Commit, Repository
+from lochan.model.records import Branch, Clock, Commit, Repository
 from lochan.operations.lake import Lake
 from lochan.operations.request import Candidate, Said, Tip
+from lochan.operations.view import as_base
 from lochan.refs.clock_index import ClockIndex
 from lochan.refs.kinship import Kinship
 from lochan.refs.notes import note_tokens
@@ -56,19 +58,7 @@ class Chain:
         """Put a commit of a tree on the tip."""
         source = candidate.source
         parents = (self._head,) if source is None else (self._head, source)
-        made = new_commit(
-            committer=said.committer,
-            message=said.message,
-            creation_date=said.creation_date,
-            meta_range_id=candidate.tree,
-            clocks=self._next.clocks,
-            metadata=said.metadata,
-            parents=tuple(parent.id for parent in parents),
-            generation=1 + max(parent.generation for parent in parents),
-        )
-        made = msgspec.structs.replace(
-            made, started=said.started, finished=said.finished, provenance=said.provenance
-        )
+        made = said_commit(said, candidate.tree, self._next.clocks, parents)
         self._reach = self._reach.assuming(made)
         if source is not None:
             surely(partial(self._reach.write, made))
@@ -120,7 +110,7 @@ class Chain:
         merged = snapshots.merge(began, tip, self._carried, "source-wins").id
         if merged is None:
             raise Internal("a merge in which one side wins met a conflict")
-        return MetaRangeId("") if merged == tip else merged or COMPACTED_TO_NOTHING
+        return as_base(merged, tip)
 
     def _position(self) -> NextClock:
         return next_clock(self._head, self._branch, LineageId(self._lake.environment.new_id()))
@@ -143,6 +133,25 @@ class Chain:
                 return
             for merge in merges:
                 ReachIndex.of(self._lake.store, self._repository).forget(merge, branch)
+
+
+def said_commit(
+    said: Said, tree: MetaRangeId, clocks: tuple[Clock, ...], parents: Sequence[Commit]
+) -> Commit:
+    """Make the record of a commit, with its id; nobody sees it until a branch names it."""
+    made = new_commit(
+        committer=said.committer,
+        message=said.message,
+        creation_date=said.creation_date,
+        meta_range_id=tree,
+        clocks=clocks,
+        metadata=said.metadata,
+        parents=tuple(parent.id for parent in parents),
+        generation=1 + max((parent.generation for parent in parents), default=0),
+    )
+    return msgspec.structs.replace(
+        made, started=said.started, finished=said.finished, provenance=said.provenance
+    )
 
 
 def swap(

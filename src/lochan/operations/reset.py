@@ -32,7 +32,7 @@ from lochan.model.records import Branch, Repository, StagedEntry
 from lochan.operations.allowed import Action, require_allowed
 from lochan.operations.lake import Lake
 from lochan.operations.stage import stage_rows
-from lochan.operations.view import committed_tree, tokens_of
+from lochan.operations.view import tokens_of, tree_under
 from lochan.refs.notes import note_tokens
 from lochan.refs.outcomes import begun
 from lochan.staging.fold import folded
@@ -138,7 +138,7 @@ def _touched(lake: Lake, repository: Repository, prefix: bytes, branch: Branch) 
     staged = (row.key for row in folded(lake.staging, tokens_of(branch), prefix))
     under = takewhile(lambda key: key.startswith(prefix), staged)
     tree = lake.commits.tree(repository, branch.commit_id)
-    base = committed_tree(lake, repository, branch)
+    base = tree_under(lake, repository, branch)
     if base == tree:
         return under
     snapshots = lake.storage(repository.storage_namespace).snapshots

@@ -16,7 +16,7 @@ from lochan.model.ids import BranchName, CommitId, MetaRangeId
 from lochan.model.records import Branch, Repository
 from lochan.operations.branch_reads import BranchRead
 from lochan.operations.lake import Lake
-from lochan.operations.view import committed_tree, without_moves
+from lochan.operations.view import tree_under, without_moves
 from lochan.staging.fold import CHUNK_ROWS, staged_changes
 from lochan.staging.sealed import Overlap, Tokens, trim
 
@@ -53,7 +53,7 @@ def build(
     The tree is None unless both stood still until after the scan.
     """
     branch = stored.record
-    under = committed_tree(lake, repository, branch)
+    under = tree_under(lake, repository, branch)
     if not tokens:
         shown = without_moves(lake, repository, branch, under)
         return StagedTree(shown, (), branch.commit_id, under, branch.resets), stored
@@ -66,7 +66,7 @@ def build(
     current = lake.branches.fresh(repository, name)
     sealed = trim(tokens, current.record.sealed_tokens)
     stood = sealed.overlap is Overlap.NOBODY and tree.holds(
-        current.record, committed_tree(lake, repository, current.record), sealed.overlap
+        current.record, tree_under(lake, repository, current.record), sealed.overlap
     )
     return (tree if stood else None), current
 

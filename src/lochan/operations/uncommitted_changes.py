@@ -21,7 +21,7 @@ from lochan.model.ids import MetaRangeId
 from lochan.model.records import Branch, Repository, StagedEntry, ValueRecord
 from lochan.operations.lake import Lake
 from lochan.operations.tree_changes import TreeChanges
-from lochan.operations.view import committed_tree, tokens_of
+from lochan.operations.view import tokens_of, tree_under
 from lochan.staging.fold import folded
 from lochan.staging.sealed import Tokens
 
@@ -42,7 +42,7 @@ class UncommittedChanges:
         """Walk the changes of keys below `stop`, of all tokens or of some; None is no bound."""
         snapshots = lake.storage(repository.storage_namespace).snapshots
         head = lake.commits.tree(repository, branch.commit_id)
-        under = committed_tree(lake, repository, branch)
+        under = tree_under(lake, repository, branch)
         rows = tokens_of(branch) if tokens is None else tokens
         self._staged = _StagedRows(lake, repository, rows, head, stop)
         self._below = TreeChanges(snapshots, head, under, stop)

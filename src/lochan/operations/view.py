@@ -60,7 +60,7 @@ def read_stably(
     raise Unavailable(f"branch {name!r} changed {ATTEMPTS} times while it was read; try again")
 
 
-def committed_tree(lake: Lake, repository: Repository, branch: Branch) -> MetaRangeId:
+def tree_under(lake: Lake, repository: Repository, branch: Branch) -> MetaRangeId:
     """Name the tree under a branch's staged writes: its head's, or what they were compacted to."""
     base = branch.compacted_base_meta_range_id
     if base:
@@ -78,13 +78,9 @@ def without_moves(
     return head if same else tree
 
 
-def under_staged(
-    lake: Lake, repository: Repository, branch: Branch, tree: MetaRangeId
-) -> MetaRangeId:
-    """Say how a branch names a tree as the one under its staged writes; the head's is none."""
-    if tree == lake.commits.tree(repository, branch.commit_id):
-        return MetaRangeId("")
-    return tree or COMPACTED_TO_NOTHING
+def as_base(tree: MetaRangeId, head: MetaRangeId) -> MetaRangeId:
+    """Say how a branch names a tree as the one under its staged writes; its head's is none."""
+    return MetaRangeId("") if tree == head else tree or COMPACTED_TO_NOTHING
 
 
 def find_record(
@@ -104,4 +100,4 @@ def find_record(
             entry, _ = found
             return None if entry.is_tombstone else Record(key, entry.identity, entry.data)
     snapshots = lake.storage(repository.storage_namespace).snapshots
-    return snapshots.get(committed_tree(lake, repository, branch), key)
+    return snapshots.get(tree_under(lake, repository, branch), key)

@@ -3,15 +3,12 @@
 
 import msgspec
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lochan.errors import NotFound, PredicateFailed, RepositoryDeleting, RepositoryNotFound
-from lochan.kernel.records import Record
 from lochan.model.ids import BranchName, ObjectKey
 from lochan.model.records import RepositoryState
 from lochan.operations.delete_objects import delete_objects
-from lochan.operations.list_objects import list_objects
 from lochan.operations.put_object import put_object
 from lochan.operations.read_object import read_entry, stat_object
 from lochan.refs.tables import repositories
@@ -78,50 +75,3 @@ def test_rel_R17_a_deleted_repository_takes_no_writes() -> None:
 
 
 keys = st.text("ab/", min_size=1, max_size=4).map(str.encode)
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    st.lists(st.tuples(keys, st.booleans()), max_size=25),
-    st.sampled_from([b"", b"a", b"a/"]),
-    st.integers(1, 5),
-)
-def test_listing_by_pages_equals_a_dictionary(
-    steps: list[tuple[bytes, bool]], prefix: bytes, amount: int
-) -> None:
-    stage, model = open_stage(), set[bytes]()
-    for key, is_put in steps:
-        if is_put:
-            put(stage, key, key)
-            model.add(key)
-        else:
-            delete_objects(stage.lake, stage.repository, MAIN, [ObjectKey(key)])
-            model.discard(key)
-    assert listed(stage, prefix, b"/", amount) == shown(model, prefix, b"/")
-    assert listed(stage, prefix, b"", amount) == shown(model, prefix, b"")
-
-
-def listed(stage: Stage, prefix: bytes, delimiter: bytes, amount: int) -> list[bytes]:
-    found: list[bytes] = []
-    while True:
-        page = list_objects(
-            stage.lake,
-            stage.repository,
-            MAIN,
-            prefix,
-            after=found[-1] if found else b"",
-            delimiter=delimiter,
-            amount=amount,
-        )
-        found += [item.key if isinstance(item, Record) else item.prefix for item in page.items]
-        if not page.has_more:
-            return found
-
-
-def shown(model: set[bytes], prefix: bytes, delimiter: bytes) -> list[bytes]:
-    items = set()
-    for key in model:
-        if key.startswith(prefix):
-            hidden = key.find(delimiter, len(prefix)) if delimiter else -1
-            items.add(key if hidden < 0 else key[: hidden + 1])
-    return sorted(items)

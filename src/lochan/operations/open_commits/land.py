@@ -15,14 +15,13 @@ from lochan.errors import Conflict, InvalidInput, LochanError
 from lochan.kv.set_many import set_many
 from lochan.model.clock import NextClock, next_clock
 from lochan.model.codec import encode_commit
-from lochan.model.commit_id import new_commit
 from lochan.model.ids import BranchName, CommitId, LineageId, MetaRangeId, new_staging_token
 from lochan.model.keys import COMMITS, partition_of
 from lochan.model.records import Branch, Clock, Commit, Repository
 from lochan.operations.advance import settle
 from lochan.operations.allowed import Action, require_allowed
 from lochan.operations.lake import Lake
-from lochan.operations.publish import Chain
+from lochan.operations.publish import Chain, said_commit
 from lochan.operations.request import Candidate, Said
 from lochan.operations.staged_tree import build
 from lochan.refs.branches import create_branch, first_resets
@@ -169,24 +168,13 @@ class _NewBranch:
 
     def add(self, tree: MetaRangeId, said: Said) -> Commit:
         position = self._next
-        made = new_commit(
-            committer=said.committer,
-            message=said.message,
-            creation_date=said.creation_date,
-            meta_range_id=tree,
-            clocks=position.clocks,
-            metadata=said.metadata,
-            parents=(self.head.id,) if self.head else (),
-            generation=1 + (self.head.generation if self.head else 0),
-        )
-        self.head = msgspec.structs.replace(
-            made, started=said.started, finished=said.finished, provenance=said.provenance
-        )
+        made = said_commit(said, tree, position.clocks, (self.head,) if self.head else ())
+        self.head = made
         self.branch = msgspec.structs.replace(
             self.branch,
             commit_id=made.id,
             lineage=position.lineage,
             ordinals=position.ordinals,
         )
-        self.made.append(self.head)
-        return self.head
+        self.made.append(made)
+        return made
