@@ -32,7 +32,7 @@ LONG_CLASSES = {
 # The one file that speaks to an asynchronous server; there is none yet.
 ASYNC_FILES: set[str] = set()
 # The two files that may ask the machine; everybody else takes an Environment or settings.
-MACHINE_FILES = {"src/lochan/environment.py", "src/lochan/config.py"}
+MACHINE_FILES = {"src/lochan/environment.py", "src/lochan/config/surroundings.py"}
 # Names that say nothing about what a thing is for.
 EMPTY_WORDS = {"manager", "helper", "helpers", "util", "utils", "common", "base", "impl"}
 
@@ -159,7 +159,7 @@ def attributes(tree: ast.Module) -> Iterator[tuple[str, int]]:
 
 
 def asks_the_machine(source: Source) -> Iterator[str]:
-    """Clock, randomness and environment come in through environment.py and config.py only."""
+    """Clock, randomness and environment come in through environment.py and surroundings.py only."""
     if not is_package_code(source) or source.path in MACHINE_FILES:
         return
     for name, line in imported(source.tree):

@@ -5,7 +5,7 @@ import warnings
 from importlib import import_module
 from typing import cast
 
-from lochan.config import kernel_choice
+from lochan.config.surroundings import kernel_choice
 from lochan.kernel.interface import Kernel
 
 

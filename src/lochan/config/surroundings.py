@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What surrounds this process: the only reader of `os.environ`."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from lochan.errors import InvalidInput
+
+
+def variables() -> Mapping[str, str]:
+    """Give the environment variables as they are now; an empty one counts as not set."""
+    return MappingProxyType({name: value for name, value in os.environ.items() if value})
+
+
+def home() -> Path:
+    """Give the folder in which a person's own settings lie."""
+    return Path(os.environ.get("HOME") or "~").expanduser()
+
+
+def kernel_choice() -> str:
+    """Say which kernel LOCHAN_KERNEL asks for: "native", "twin", or "" for the best there is."""
+    wanted = os.environ.get("LOCHAN_KERNEL", "")
+    if wanted not in {"", "native", "twin"}:
+        raise InvalidInput(f"LOCHAN_KERNEL is {wanted!r}; it takes native or twin")
+    return wanted
