@@ -14,16 +14,6 @@ Decoding raises `Corruption` for what is no such message; `where` names the reco
 Encoding raises `InvalidInput` for values that the message cannot hold.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from enum import IntEnum
-from typing import TypeVar
-
-from google.protobuf.message import DecodeError, Message
-from google.protobuf.timestamp_pb2 import Timestamp
-from google.protobuf.unknown_fields import UnknownFieldSet
-
-from lochan.errors import Corruption, InvalidInput
 from lochan.model import records_pb2 as wire
 from lochan.model.entry import AddressType, Block, Entry
 from lochan.model.ids import (
@@ -38,7 +28,16 @@ from lochan.model.ids import (
     TagName,
     UniqueIdentifier,
 )
-from lochan.model.instant import NANOSECONDS, Instant, instant
+from lochan.model.message import (
+    decoded,
+    encoding,
+    enum_of,
+    instant_of,
+    message_bytes,
+    timestamp_of,
+    unknown_fields,
+    unstorable,
+)
 from lochan.model.records import (
     BlockedAction,
     Branch,
@@ -56,18 +55,15 @@ from lochan.model.records import (
     Tag,
 )
 
-AnyMessage = TypeVar("AnyMessage", bound=Message)
-AnyEnum = TypeVar("AnyEnum", bound=IntEnum)
-
 
 def encode_repository(record: Repository) -> bytes:
     """Encode a repository."""
-    with _encoding("repository"):
+    with encoding("repository"):
         message = wire.Repository(
             repository_id=record.repository_id,
             storage_namespace=record.storage_namespace,
             default_branch=record.default_branch,
-            creation_date=_timestamp(record.creation_date),
+            creation_date=timestamp_of(record.creation_date),
             repository_state=wire.RepositoryState.ValueType(record.repository_state),
             unique_identifier=record.unique_identifier,
             read_only=record.read_only,
@@ -80,35 +76,35 @@ def encode_repository(record: Repository) -> bytes:
                 for rule in record.branch_protection
             ],
         )
-        return _bytes(message, record.unknown)
+        return message_bytes(message, record.unknown)
 
 
 def decode_repository(data: bytes, where: str = "a repository record") -> Repository:
     """Decode a repository."""
-    message = _message(wire.Repository, data, where)
+    message = decoded(wire.Repository, data, where)
     return Repository(
         repository_id=RepositoryId(message.repository_id),
         storage_namespace=StorageNamespace(message.storage_namespace),
         default_branch=BranchName(message.default_branch),
-        creation_date=_instant(message.creation_date, where),
-        repository_state=_enum(RepositoryState, message.repository_state, where),
+        creation_date=instant_of(message.creation_date, where),
+        repository_state=enum_of(RepositoryState, message.repository_state, where),
         unique_identifier=UniqueIdentifier(message.unique_identifier),
         read_only=message.read_only,
         storage_id=message.storage_id,
         branch_protection=tuple(
             BranchProtectionRule(
                 rule.pattern,
-                tuple(_enum(BlockedAction, action, where) for action in rule.blocked_actions),
+                tuple(enum_of(BlockedAction, action, where) for action in rule.blocked_actions),
             )
             for rule in message.branch_protection
         ),
-        unknown=_unknown(message),
+        unknown=unknown_fields(message),
     )
 
 
 def encode_branch(record: Branch) -> bytes:
     """Encode a branch."""
-    with _encoding("branch"):
+    with encoding("branch"):
         message = wire.Branch(
             branch_id=record.branch_id,
             commit_id=record.commit_id,
@@ -120,12 +116,12 @@ def encode_branch(record: Branch) -> bytes:
             compacted_base_meta_range_id=record.compacted_base_meta_range_id,
             resets=record.resets,
         )
-        return _bytes(message, record.unknown)
+        return message_bytes(message, record.unknown)
 
 
 def decode_branch(data: bytes, where: str = "a branch record") -> Branch:
     """Decode a branch."""
-    message = _message(wire.Branch, data, where)
+    message = decoded(wire.Branch, data, where)
     return Branch(
         branch_id=BranchName(message.branch_id),
         commit_id=CommitId(message.commit_id),
@@ -136,72 +132,72 @@ def decode_branch(data: bytes, where: str = "a branch record") -> Branch:
         ordinals=tuple(Ordinal(LineageId(o.lineage), o.first) for o in message.ordinals),
         compacted_base_meta_range_id=MetaRangeId(message.compacted_base_meta_range_id),
         resets=message.resets,
-        unknown=_unknown(message),
+        unknown=unknown_fields(message),
     )
 
 
 def encode_tag(record: Tag) -> bytes:
     """Encode a tag."""
-    with _encoding("tag"):
+    with encoding("tag"):
         message = wire.Tag(tag_id=record.tag_id, commit_id=record.commit_id)
-        return _bytes(message, record.unknown)
+        return message_bytes(message, record.unknown)
 
 
 def decode_tag(data: bytes, where: str = "a tag record") -> Tag:
     """Decode a tag."""
-    message = _message(wire.Tag, data, where)
+    message = decoded(wire.Tag, data, where)
     return Tag(
         tag_id=TagName(message.tag_id),
         commit_id=CommitId(message.commit_id),
-        unknown=_unknown(message),
+        unknown=unknown_fields(message),
     )
 
 
 def encode_commit(record: Commit) -> bytes:
     """Encode a commit."""
-    with _encoding("commit"):
+    with encoding("commit"):
         message = wire.Commit(
             id=record.id,
             committer=record.committer,
             message=record.message,
-            creation_date=_timestamp(record.creation_date),
+            creation_date=timestamp_of(record.creation_date),
             meta_range_id=record.meta_range_id,
             metadata=record.metadata,
             parents=record.parents,
             version=record.version,
             generation=record.generation,
             clocks=[wire.Clock(branch=c.branch, commit=c.commit) for c in record.clocks],
-            started=_timestamp(record.started),
-            finished=_timestamp(record.finished),
+            started=timestamp_of(record.started),
+            finished=timestamp_of(record.finished),
             provenance=[_provenance_message(p) for p in record.provenance],
         )
-        return _bytes(message, record.unknown)
+        return message_bytes(message, record.unknown)
 
 
 def decode_commit(data: bytes, where: str = "a commit record") -> Commit:
     """Decode a commit; `check_commit_id` says whether it is what its id promises."""
-    message = _message(wire.Commit, data, where)
+    message = decoded(wire.Commit, data, where)
     return Commit(
         id=CommitId(message.id),
         committer=message.committer,
         message=message.message,
-        creation_date=_instant(message.creation_date, where),
+        creation_date=instant_of(message.creation_date, where),
         meta_range_id=MetaRangeId(message.meta_range_id),
         metadata=dict(message.metadata),
         parents=tuple(map(CommitId, message.parents)),
         version=message.version,
         generation=message.generation,
         clocks=tuple(Clock(LineageId(c.branch), c.commit) for c in message.clocks),
-        started=_instant(message.started, where),
-        finished=_instant(message.finished, where),
+        started=instant_of(message.started, where),
+        finished=instant_of(message.finished, where),
         provenance=tuple(map(_provenance, message.provenance)),
-        unknown=_unknown(message),
+        unknown=unknown_fields(message),
     )
 
 
 def encode_open_commit(record: OpenCommit) -> bytes:
     """Encode a commit that was started."""
-    with _encoding("open commit"):
+    with encoding("open commit"):
         message = wire.OpenCommit(
             id=record.id,
             branch=record.branch,
@@ -211,35 +207,35 @@ def encode_open_commit(record: OpenCommit) -> bytes:
             committer=record.committer,
             message=record.message,
             metadata=record.metadata,
-            started=_timestamp(record.started),
-            finished=_timestamp(record.finished),
+            started=timestamp_of(record.started),
+            finished=timestamp_of(record.finished),
             provenance=[_provenance_message(p) for p in record.provenance],
             generation=record.generation,
             commit_id=record.commit_id,
             error=record.error,
         )
-        return _bytes(message, record.unknown)
+        return message_bytes(message, record.unknown)
 
 
 def decode_open_commit(data: bytes, where: str = "an open commit's record") -> OpenCommit:
     """Decode a commit that was started."""
-    message = _message(wire.OpenCommit, data, where)
+    message = decoded(wire.OpenCommit, data, where)
     return OpenCommit(
         id=OpenCommitId(message.id),
         branch=BranchName(message.branch),
         parent=CommitId(message.parent),
-        slot=_enum(Slot, message.slot, where),
+        slot=enum_of(Slot, message.slot, where),
         staging_token=StagingToken(message.staging_token),
         committer=message.committer,
         message=message.message,
         metadata=dict(message.metadata),
-        started=_instant(message.started, where),
-        finished=_instant(message.finished, where),
+        started=instant_of(message.started, where),
+        finished=instant_of(message.finished, where),
         provenance=tuple(map(_provenance, message.provenance)),
         generation=message.generation,
         commit_id=CommitId(message.commit_id),
         error=message.error,
-        unknown=_unknown(message),
+        unknown=unknown_fields(message),
     )
 
 
@@ -247,15 +243,15 @@ def encode_staged_entry(record: StagedEntry) -> bytes:
     """Encode a row of a staging token."""
     try:  # not by _encoding: of the records, only this and Entry are written by the million
         message = wire.StagedEntry(key=record.key, identity=record.identity, data=record.data)
-        return _bytes(message, record.unknown)
+        return message_bytes(message, record.unknown)
     except (ValueError, TypeError) as error:
-        raise _unstorable("staged entry", error) from error
+        raise unstorable("staged entry", error) from error
 
 
 def decode_staged_entry(data: bytes, where: str = "a staged entry") -> StagedEntry:
     """Decode a row of a staging token."""
-    message = _message(wire.StagedEntry, data, where)
-    return StagedEntry(message.key, message.identity, message.data, _unknown(message))
+    message = decoded(wire.StagedEntry, data, where)
+    return StagedEntry(message.key, message.identity, message.data, unknown_fields(message))
 
 
 def encode_entry(entry: Entry) -> bytes:
@@ -263,7 +259,7 @@ def encode_entry(entry: Entry) -> bytes:
     try:
         message = wire.Entry(
             address=entry.address,
-            last_modified=_timestamp(entry.last_modified),
+            last_modified=timestamp_of(entry.last_modified),
             size=entry.size,
             e_tag=entry.e_tag,
             metadata=entry.metadata,
@@ -274,26 +270,26 @@ def encode_entry(entry: Entry) -> bytes:
             message.blocks.add(**block._asdict())
         if entry.epoch:
             message.epoch.CopyFrom(wire.Clock(branch=entry.epoch.branch, commit=entry.epoch.commit))
-        return _bytes(message, entry.unknown)
+        return message_bytes(message, entry.unknown)
     except (ValueError, TypeError) as error:
-        raise _unstorable("entry", error) from error
+        raise unstorable("entry", error) from error
 
 
 def decode_entry(data: bytes, where: str = "an entry") -> Entry:
     """Decode an entry."""
-    message = _message(wire.Entry, data, where)
+    message = decoded(wire.Entry, data, where)
     epoch = message.epoch if message.HasField("epoch") else None
     return Entry(
         address=message.address,
-        last_modified=_instant(message.last_modified, where),
+        last_modified=instant_of(message.last_modified, where),
         size=message.size,
         e_tag=message.e_tag,
         metadata=dict(message.metadata),
-        address_type=_enum(AddressType, message.address_type, where),
+        address_type=enum_of(AddressType, message.address_type, where),
         content_type=message.content_type,
         blocks=tuple(Block(b.address, b.offset, b.size, b.hash) for b in message.blocks),
         epoch=Clock(LineageId(epoch.branch), epoch.commit) if epoch else None,
-        unknown=_unknown(message),
+        unknown=unknown_fields(message),
     )
 
 
@@ -306,41 +302,8 @@ def encode_range_data(min_key: bytes, max_key: bytes, estimated_size: int, count
 
 def decode_range_data(data: bytes, where: str = "a metarange row") -> RangeData:
     """Decode the data of one metarange row; its unknown fields are dropped, no row is rewritten."""
-    found = _message(wire.RangeData, data, where)
+    found = decoded(wire.RangeData, data, where)
     return RangeData(found.min_key, found.max_key, found.estimated_size, found.count)
-
-
-@contextmanager
-def _encoding(kind: str) -> Iterator[None]:
-    try:
-        yield
-    except (ValueError, TypeError) as error:
-        raise _unstorable(kind, error) from error
-
-
-def _unstorable(kind: str, error: Exception) -> InvalidInput:
-    message = f"the {kind} holds a value that cannot be stored: {error}"
-    return InvalidInput(message, code="invalid-record", kind=kind)
-
-
-def _bytes(message: Message, unknown: bytes) -> bytes:
-    return message.SerializeToString(deterministic=True) + unknown
-
-
-def _message(kind: type[AnyMessage], data: bytes, where: str) -> AnyMessage:
-    try:
-        return kind.FromString(data)
-    except DecodeError as error:
-        raise Corruption(f"not a {kind.__name__} message: {error}", file=where) from error
-
-
-def _unknown(message: Message) -> bytes:
-    """Give the unknown fields' own bytes. Empties the message of what is known."""
-    if not len(UnknownFieldSet(message)):
-        return b""
-    for field, _ in message.ListFields():
-        message.ClearField(field.name)
-    return message.SerializeToString()
 
 
 def _provenance_message(record: Provenance) -> wire.Provenance:
@@ -361,26 +324,3 @@ def _provenance(message: wire.Provenance) -> Provenance:
         glob=message.glob,
         meta_range_id=MetaRangeId(message.meta_range_id),
     )
-
-
-def _timestamp(moment: Instant) -> Timestamp | None:
-    if not moment:  # the epoch is the default, and a default is left out
-        return None
-    seconds, nanoseconds = divmod(instant(moment), NANOSECONDS)
-    return Timestamp(seconds=seconds, nanos=nanoseconds)
-
-
-def _instant(stamp: Timestamp, where: str) -> Instant:
-    try:
-        return instant(stamp.seconds * NANOSECONDS + stamp.nanos)
-    except InvalidInput as error:
-        raise Corruption(error.message, file=where) from error
-
-
-def _enum(kind: type[AnyEnum], number: int, where: str) -> AnyEnum:
-    try:
-        return kind(number)
-    except ValueError as error:
-        known = ", ".join(f"{member.value} {member.name.lower()}" for member in kind)
-        reason = f"{number} is not a {kind.__name__} known here ({known})"
-        raise Corruption(reason, file=where) from error

@@ -17,8 +17,21 @@
     <staging token>                key/<path>                         StagedEntry
     graveler_deleted               repo/<repository>/<unique id>      work for the cleaner
     cleanup-tokens                 <staging token>                    work for the cleaner
+    auth                           iam/...                            users, groups, policies and
+                                                                      what joins them: below
 
-Names that people choose never contain a slash, so that no prefix runs into another.
+Names of repositories, branches and tags never contain a slash, so that no prefix runs into another.
+Those of users, groups and policies may: each is the last part of its key, behind a fixed prefix or
+a unique identifier, which is hexadecimal.
+
+    iam/users/<user>, iam/groups/<group>, iam/policies/<policy>    User, Group, Policy
+    iam/user_groups/<user's unique id>/<group>                     Membership, to list by user
+    iam/group_users/<group's unique id>/<user>                     Membership, the one that counts
+    iam/user_policies/<user's unique id>/<policy>                  Attachment
+    iam/group_policies/<group's unique id>/<policy>                Attachment
+    iam/user_credentials/<user's unique id>/<access key id>        Credential
+    iam/credentials/<access key id>                                CredentialOwner
+    iam/setup                                                      Setup
 """
 
 from lochan.model.ids import CommitId, LineageId, RepositoryId, StagingToken, UniqueIdentifier
@@ -27,6 +40,7 @@ from lochan.model.records import Repository
 GRAVELER = b"graveler"
 DELETED = b"graveler_deleted"
 CLEANUP = b"cleanup-tokens"
+AUTH = b"auth"
 
 REPOSITORIES = b"repos/"
 BRANCHES = b"branches/"
@@ -38,6 +52,17 @@ REACH = b"reach/"
 MERGED = b"merged/"
 COPIES = b"copies/"
 STAGED = b"key/"
+
+USERS = b"iam/users/"
+GROUPS = b"iam/groups/"
+POLICIES = b"iam/policies/"
+USER_GROUPS = b"iam/user_groups/"
+GROUP_USERS = b"iam/group_users/"
+USER_POLICIES = b"iam/user_policies/"
+GROUP_POLICIES = b"iam/group_policies/"
+USER_CREDENTIALS = b"iam/user_credentials/"
+CREDENTIALS = b"iam/credentials/"
+SETUP = b"iam/setup"
 
 LARGEST_PLACE = 10**20 - 1
 
@@ -60,6 +85,11 @@ def deleted_key(repository: Repository) -> bytes:
 def token_partition(token: StagingToken) -> bytes:
     """Name the partition of what is staged under a token."""
     return token.encode()
+
+
+def belonging_to(owner: UniqueIdentifier, name: str = "") -> bytes:
+    """Name what belongs to a user or group, under a prefix; without a name, where all of it is."""
+    return f"{owner}/{name}".encode()
 
 
 def clock_key(lineage: LineageId, number: int) -> bytes:

@@ -18,6 +18,7 @@ from lochan.kv.store import Store
 from lochan.model.codec import decode_branch, decode_open_commit, decode_repository
 from lochan.model.ids import StagingToken
 from lochan.model.keys import (
+    AUTH,
     BRANCHES,
     CLEANUP,
     DELETED,
@@ -29,7 +30,6 @@ from lochan.model.keys import (
 )
 from lochan.refs.notes import deleted_notes, token_notes
 
-AUTH: Final = b"auth"
 FIXED: Final = (GRAVELER, DELETED, CLEANUP, AUTH, b"pipelines", b"jobs")
 
 
