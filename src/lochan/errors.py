@@ -14,6 +14,7 @@
     |- PermissionDenied     known, but not allowed
     |- Unauthenticated      not known
     |- InvalidInput         the request itself is wrong              mend the request
+    |- Throttled            too many requests                        wait, then try again
     |- Unavailable          a store did not answer                   try again later
     |  `- UnknownOutcome        it may or may not have been applied    read before repeating
     |- Corruption           stored bytes are not what was written    restore, run fsck
@@ -138,6 +139,15 @@ class InvalidInput(LochanError, ValueError):
     status = 400
     s3_code = "InvalidArgument"
     default_code = "invalid-input"
+
+
+class Throttled(LochanError):
+    """Too many requests; fact `retry_after` says how many seconds to wait."""
+
+    status = 429
+    s3_code = "SlowDown"
+    retryable = True
+    default_code = "throttled"
 
 
 class Unavailable(LochanError):

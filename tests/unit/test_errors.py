@@ -29,6 +29,7 @@ PROMISED = {
     "PermissionDenied": (403, "permission-denied", False),
     "Unauthenticated": (401, "unauthenticated", False),
     "InvalidInput": (400, "invalid-input", False),
+    "Throttled": (429, "throttled", True),
     "Unavailable": (503, "unavailable", True),
     "UnknownOutcome": (500, "unknown-outcome", False),
     "Corruption": (500, "corruption", False),

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The names of resources in policies and in what requests need; lakeFS's, letter for letter.
+
+    arn:lakefs:fs:::repository/<repository>[/object/<key> | /branch/<branch> | /tag/<tag>]
+    arn:lakefs:fs:::namespace/<storage namespace>
+    arn:lakefs:auth:::user/<user>, arn:lakefs:auth:::group/<group>, arn:lakefs:auth:::policy/<policy>
+
+Nothing is escaped: a request's resource is compared letter for letter, so a star in a key is a
+star. Two different resources never share a name, since names of repositories, branches and tags
+hold no slash and each other kind of thing is the last part of its name.
+"""
+
+from typing import Final
+
+ANY: Final = "*"
+PREFIX: Final = "arn:lakefs:"
+_REPOSITORY: Final = "arn:lakefs:fs:::repository/"
+
+
+def repository_arn(repository: str) -> str:
+    """Name a repository."""
+    return _REPOSITORY + repository
+
+
+def object_arn(repository: str, key: str) -> str:
+    """Name an object's path, on whatever branch."""
+    return f"{_REPOSITORY}{repository}/object/{key}"
+
+
+def branch_arn(repository: str, branch: str) -> str:
+    """Name a branch."""
+    return f"{_REPOSITORY}{repository}/branch/{branch}"
+
+
+def tag_arn(repository: str, tag: str) -> str:
+    """Name a tag."""
+    return f"{_REPOSITORY}{repository}/tag/{tag}"
+
+
+def storage_namespace_arn(uri: str) -> str:
+    """Name a place in an object store."""
+    return f"arn:lakefs:fs:::namespace/{uri}"
+
+
+def user_arn(user: str) -> str:
+    """Name a user."""
+    return f"arn:lakefs:auth:::user/{user}"
+
+
+def group_arn(group: str) -> str:
+    """Name a group."""
+    return f"arn:lakefs:auth:::group/{group}"
+
+
+def policy_arn(policy: str) -> str:
+    """Name a policy."""
+    return f"arn:lakefs:auth:::policy/{policy}"

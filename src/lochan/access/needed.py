@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a request needs: one permission, or all of several.
+
+Permission(READ_OBJECT, object_arn("lake", "a.csv"))
+AllOf(Permission(READ_OBJECT, source), Permission(WRITE_OBJECT, destination))
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from lochan.errors import InvalidInput
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """One action on one resource."""
+
+    action: str
+    resource: str
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class AllOf:
+    """Everything in it is needed; an empty one would allow anybody, so there is none."""
+
+    needs: tuple["Needed", ...]
+
+    def __init__(self, *needs: "Needed") -> None:
+        """Need all of these."""
+        if not needs:
+            raise InvalidInput("AllOf needs something; a request that needs nothing says so itself")
+        object.__setattr__(self, "needs", needs)
+
+
+Needed: TypeAlias = Permission | AllOf
+
+
+def permissions_of(needed: Needed) -> Iterator[Permission]:
+    """Give every single permission that is needed, from left to right."""
+    if isinstance(needed, Permission):
+        yield needed
+        return
+    for part in needed.needs:
+        yield from permissions_of(part)
