@@ -46,22 +46,19 @@ class CommPrefsInput(Struct, frozen=True, kw_only=True, omit_defaults=True):
     security_updates: _Wish = field(name="securityUpdates")
 
 
-class LoginConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class LoginConfig(Struct, frozen=True, kw_only=True):
     """How somebody logs in who has a browser."""
 
-    rbac: (
-        Annotated[
-            Literal["none", "simplified", "external", "internal"],
-            Meta(description="Who keeps users and policies; internal: this server."),
-        ]
-        | None
-    ) = field(default=None, name="RBAC")
-    login_url: Annotated[str, Meta(description="The page to log in on.")]
-    login_failed_message: (
-        Annotated[str, Meta(description="What to say to somebody who is not known.")] | None
-    ) = None
-    login_cookie_names: Annotated[list[str], Meta(description="Cookies that hold a session.")]
-    logout_url: Annotated[str, Meta(description="The page that ends a session.")]
+    rbac: Annotated[
+        Literal["none", "simplified", "external", "internal"],
+        Meta(description="Who keeps users and policies; internal: this server."),
+    ] = field(default="internal", name="RBAC")
+    login_url: Annotated[str, Meta(description="The page to log in on.")] = ""
+    login_failed_message: Annotated[
+        str, Meta(description="What to say to somebody who is not known.")
+    ] = ""
+    login_cookie_names: Annotated[list[str], Meta(description="Cookies that hold a session.")] = []
+    logout_url: Annotated[str, Meta(description="The page that ends a session.")] = ""
 
 
 class SetupState(Struct, frozen=True, kw_only=True, omit_defaults=True):
