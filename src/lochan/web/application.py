@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All routes joined into one Falcon application (WSGI).
+
+A route that declares no permission cannot be written down (`Routes.add` demands it), and two routes
+at one address and method stop the start. Unknown addresses below the API's prefix are answered in
+the API's own form.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+import falcon
+import falcon.routing
+import msgspec
+
+from lochan.errors import Internal, NotFound
+from lochan.shapes.errors import Error
+from lochan.web.api import ROUTES
+from lochan.web.edges import EDGES
+from lochan.web.errors import error_reply
+from lochan.web.openapi import document
+from lochan.web.reply import JSON
+from lochan.web.route import Route
+from lochan.web.serve_call import responder
+from lochan.web.services import Services
+from lochan.web.told import Told
+
+PREFIX: Final = "/api/v1"
+
+
+def new_application(services: Services) -> falcon.App[falcon.Request, falcon.Response]:
+    """Make the application that serves a lake."""
+    application = falcon.App(middleware=[Told(services)])
+    application.req_options.strip_url_path_trailing_slash = True
+    application.set_error_serializer(_serialized)
+    described = msgspec.json.encode(document(ROUTES, prefix=PREFIX, version=services.version))
+    _register(application, services, ROUTES, PREFIX)
+    _register(application, services, EDGES(described), "")
+    application.add_sink(_nowhere, "/")
+    return application
+
+
+def _register(
+    application: falcon.App[falcon.Request, falcon.Response],
+    services: Services,
+    routes: Iterable[Route],
+    prefix: str,
+) -> None:
+    at: dict[str, dict[str, Callable[..., None]]] = {}
+    for route in routes:
+        methods = at.setdefault(route.path, {})
+        name = f"on_{route.method.lower()}"
+        if name in methods:
+            raise Internal(f"two routes for {route.method} {route.path}")
+        methods[name] = staticmethod(responder(services, route))  # type: ignore[assignment]
+    for path, methods in at.items():
+        resource = type("Resource", (), methods)()
+        application.add_route(prefix + path, resource)
+
+
+def _nowhere(request: falcon.Request, response: falcon.Response, **_: str) -> None:
+    error = NotFound(f"there is nothing at {request.path}", code="no-such-address")
+    reply = error_reply(error)
+    response.status = reply.status or 404
+    response.content_type = JSON
+    response.data = msgspec.json.encode(reply.body) + b"\n"
+
+
+def _serialized(
+    request: falcon.Request, response: falcon.Response, error: falcon.HTTPError
+) -> None:
+    """Answer in our own form what Falcon itself refuses: a wrong method, a bad header."""
+    message = error.description or f"{error.title}: {request.method} {request.path}"
+    response.content_type = JSON
+    response.data = msgspec.json.encode(Error(message=message, code="refused-by-http")) + b"\n"

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One request as a handler sees it: who asks, for what, and the services that answer."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import IO, TypeVar
+
+import falcon
+import msgspec
+
+from lochan.access.needed import Needed
+from lochan.access.principal import Principal
+from lochan.errors import PermissionDenied, Unauthenticated
+from lochan.model.ids import BranchName, ObjectKey
+from lochan.model.records import Repository
+from lochan.operations.lake import Lake
+from lochan.web.environ import HEADERS, Headers
+from lochan.web.services import Services
+
+Shape = TypeVar("Shape", bound=msgspec.Struct)
+
+
+class Call:
+    """A validated, permitted request."""
+
+    def __init__(
+        self,
+        services: Services,
+        request: falcon.Request,
+        path: Mapping[str, str],
+        principal: Principal | None,
+    ) -> None:
+        """Hold what the request said; query and body are filled in when they are validated."""
+        self.services = services
+        self.request = request
+        self.path = path
+        self.principal = principal
+        self.query: msgspec.Struct | None = None
+        self.body: msgspec.Struct | None = None
+
+    @property
+    def lake(self) -> Lake:
+        """Give the lake; a caller that insists (`force`) gets one that does."""
+        forced = getattr(self.query, "force", False) or getattr(self.body, "force", False)
+        return self.services.lake.forcing() if forced else self.services.lake
+
+    @cached_property
+    def repository(self) -> Repository:
+        """Give the repository that the path names, at most a second old.
+
+        Raises: RepositoryNotFound, RepositoryDeleting, InvalidInput.
+        """
+        return self.services.repositories.seen(self.path["repository"])
+
+    @property
+    def branch(self) -> BranchName:
+        """Give the branch that the path names."""
+        return BranchName(self.path["branch"])
+
+    @property
+    def key(self) -> ObjectKey:
+        """Give the object's key that the query names."""
+        return ObjectKey(self.asked(msgspec.Struct).path.encode())  # type: ignore[attr-defined]
+
+    def asked(self, shape: type[Shape]) -> Shape:
+        """Give the query's parameters."""
+        assert isinstance(self.query, shape)  # noqa: S101 - the route's declaration says so
+        return self.query
+
+    def told(self, shape: type[Shape]) -> Shape:
+        """Give the body."""
+        assert isinstance(self.body, shape)  # noqa: S101 - the route's declaration says so
+        return self.body
+
+    @property
+    def headers(self) -> Headers:
+        """Give the headers as they came, names in lower case."""
+        found: Headers = self.request.env[HEADERS]
+        return found
+
+    @property
+    def stream(self) -> IO[bytes]:
+        """Give the body as it comes. Reading raises BodyBroken where it breaks off."""
+        found: IO[bytes] = self.request.env["wsgi.input"]
+        return found
+
+    @property
+    def user(self) -> Principal:
+        """Give who asks. Raises Unauthenticated for nobody known."""
+        if self.principal is None:
+            raise Unauthenticated("this needs credentials; sign in or send an access key")
+        return self.principal
+
+    def may(self, needed: Needed) -> bool:
+        """Say whether the caller is allowed something."""
+        return self.principal is not None and self.services.access.allows(self.principal, needed)
+
+    def require(self, needed: Needed) -> None:
+        """Refuse a caller that is not allowed something. Raises PermissionDenied."""
+        if not self.services.access.allows(self.user, needed):
+            raise PermissionDenied(
+                f"{self.user.username} may not {needed}; ask for a policy that allows it"
+            )

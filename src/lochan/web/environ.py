@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a WSGI application is told of a request (PEP 3333), and two things more.
+
+WSGI folds header names: `x-lakefs-meta-my_key` and `x-lakefs-meta-my-key` become one. So the headers
+also travel as they came, names in lower case, in their order, under HEADERS. And who may answer
+with a file that lies on this machine finds under SENDS_FILES whether the server can send it by
+itself.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import IO, Any, Final
+from urllib.parse import unquote_to_bytes
+
+HEADERS: Final = "lochan.headers"
+SENDS_FILES: Final = "lochan.sends_files"
+
+Headers = Sequence[tuple[str, str]]
+Environ = dict[str, Any]
+
+
+def new_environ(
+    *,
+    method: str,
+    path: str,
+    query: str,
+    headers: Headers,
+    body: IO[bytes],
+    scheme: str = "http",
+    server: str = "localhost:80",
+    client: str = "127.0.0.1:0",
+) -> Environ:
+    """Describe a request; `path` is decoded already, `query` is not."""
+    host, _, port = server.rpartition(":")
+    environ: Environ = {
+        "REQUEST_METHOD": method,
+        "SCRIPT_NAME": "",
+        "PATH_INFO": path if path.isascii() else path.encode().decode("latin-1"),
+        "QUERY_STRING": query,
+        "SERVER_NAME": host,
+        "SERVER_PORT": port,
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "REMOTE_ADDR": client.rpartition(":")[0],
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": scheme,
+        "wsgi.input": body,
+        "wsgi.input_terminated": True,
+        "wsgi.errors": None,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": True,
+        "wsgi.run_once": False,
+        HEADERS: headers,
+    }
+    _add_headers(environ, headers)
+    return environ
+
+
+def decoded_path(raw: str) -> str:
+    """Decode a path's per cent escapes, once."""
+    return unquote_to_bytes(raw).decode(errors="surrogateescape") if "%" in raw else raw
+
+
+def _add_headers(environ: Environ, headers: Iterable[tuple[str, str]]) -> None:
+    for name, value in headers:
+        if name == "content-type":
+            environ["CONTENT_TYPE"] = value
+        elif name == "content-length":
+            environ["CONTENT_LENGTH"] = value
+        elif "_" in name:
+            continue  # a name with an underscore must never pass for one with a hyphen
+        else:
+            key = "HTTP_" + name.upper().replace("-", "_")
+            before = environ.get(key)
+            environ[key] = value if before is None else f"{before},{value}"

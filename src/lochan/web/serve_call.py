@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a request to its answer: authenticate, validate, permit, handle, encode.
+
+The order is a rule. Who is not known learns nothing of what is wrong with the request, and who is
+not allowed nothing of what is there.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import falcon
+import msgspec
+from falcon.util.uri import parse_query_string
+
+from lochan.errors import InvalidInput, LochanError, Unauthenticated
+from lochan.web.authenticate import authenticated
+from lochan.web.call import Call
+from lochan.web.errors import error_reply, unexpected
+from lochan.web.needs import ANYBODY, SIGNED_IN, Each, Open, look_up
+from lochan.web.reply import JSON, Reply
+from lochan.web.route import Content, Route
+from lochan.web.services import Services
+
+_encoder = msgspec.json.Encoder()
+
+Responder = Callable[..., None]
+
+
+def responder(services: Services, route: Route) -> Responder:
+    """Make what Falcon calls for one route."""
+    query_of = _query_reader(route.query)
+    body_of = _body_reader(route, int(services.settings.limits.json_body))
+
+    def respond(request: falcon.Request, response: falcon.Response, **path: str) -> None:
+        request.context.route = route
+        try:
+            principal = authenticated(services, request)
+            request.context.principal = principal
+            if principal is None and route.needs is not ANYBODY:
+                raise Unauthenticated("this needs credentials; sign in or send an access key")
+            call = Call(services, request, path, principal)
+            if query_of is not None:
+                call.query = query_of(request.query_string)
+            if body_of is not None:
+                call.body = body_of(request)
+            _permit(call, route)
+            answer = route.handler(call)
+        except LochanError as error:
+            answer = error_reply(error)
+        except Exception as error:  # noqa: BLE001 - nobody above would tell the caller anything
+            answer = unexpected(services, request, error)
+        _write(response, route, answer)
+
+    return respond
+
+
+def _permit(call: Call, route: Route) -> None:
+    needs = route.needs
+    if isinstance(needs, (Open, Each)):
+        return
+    call.require(needs.of(lambda name: look_up(call.path, call.query, call.body, name)))
+
+
+def _query_reader(shape: type[msgspec.Struct] | None) -> Callable[[str], msgspec.Struct] | None:
+    if shape is None:
+        return None
+    several = {
+        field.encode_name
+        for field in msgspec.structs.fields(shape)
+        if str(field.type).find("tuple") >= 0
+    }
+
+    def read(text: str) -> msgspec.Struct:
+        found: dict[str, Any] = parse_query_string(text, keep_blank=True, csv=False)
+        for name, value in found.items():
+            if name in several:
+                found[name] = value if isinstance(value, list) else [value]
+            elif isinstance(value, list):
+                raise InvalidInput(f"the parameter {name!r} is there {len(value)} times; give one")
+        try:
+            return msgspec.convert(found, shape, strict=False)
+        except msgspec.ValidationError as error:
+            raise InvalidInput(f"a query parameter is wrong: {error}") from error
+
+    return read
+
+
+def _body_reader(route: Route, most: int) -> Callable[[falcon.Request], msgspec.Struct] | None:
+    if isinstance(route.body, Content):
+        return None
+    decoder = msgspec.json.Decoder(route.body)
+
+    def read(request: falcon.Request) -> msgspec.Struct:
+        data = request.env["wsgi.input"].read(most + 1)
+        while len(data) <= most and (more := request.env["wsgi.input"].read(most + 1)):
+            data += more
+        if len(data) > most:
+            raise InvalidInput(f"the body is larger than {most} bytes", code="body-too-large")
+        if not data and route.body_optional:
+            data = b"{}"
+        elif JSON not in (request.content_type or ""):
+            message = f"the body must be {JSON}; set the content-type header"
+            raise InvalidInput(message, code="unsupported-media-type")
+        try:
+            return decoder.decode(data)
+        except msgspec.DecodeError as error:
+            raise InvalidInput(f"the body is wrong: {error}") from error
+
+    return read
+
+
+def _write(response: falcon.Response, route: Route, answer: object) -> None:
+    reply = answer if isinstance(answer, Reply) else Reply(answer)  # type: ignore[arg-type]
+    status = reply.status or route.status
+    response.status = status
+    for name, value in reply.headers.items():
+        response.set_header(name, value)
+    if reply.chunks is not None:
+        response.content_type = reply.content_type
+        response.stream = reply.chunks
+        if reply.length is not None:
+            response.content_length = reply.length
+    elif reply.body is None:
+        response.data = b""
+    elif isinstance(reply.body, bytes):
+        response.content_type = reply.content_type
+        response.data = reply.body
+    else:
+        response.content_type = JSON
+        response.set_header("x-content-type-options", "nosniff")
+        response.data = _encoder.encode(reply.body) + b"\n"
+
+
+__all__ = ["SIGNED_IN", "responder"]
