@@ -13,6 +13,7 @@ from lochan.kv.open import open_store
 from lochan.kv.store import Store
 from lochan.testing.kv import (
     DropPartitionConformance,
+    SetIfAllConformance,
     SetThenGetConformance,
     SharedStoreConformance,
     StoreConformance,
@@ -22,7 +23,9 @@ from lochan.testing.kv import (
 ENVIRONMENT = RealEnvironment()
 
 
-class TestMemoryStore(StoreConformance, DropPartitionConformance, SetThenGetConformance):
+class TestMemoryStore(
+    StoreConformance, DropPartitionConformance, SetThenGetConformance, SetIfAllConformance
+):
     @pytest.fixture
     def store(self) -> Iterator[Store]:
         yield from opened("memory://")
@@ -34,7 +37,9 @@ class TestFaultlessFaultyStore(StoreConformance):
         return Faulty(MemoryStore(ENVIRONMENT), no_faults, ENVIRONMENT)
 
 
-class TestSqliteStore(SharedStoreConformance, DropPartitionConformance, SetThenGetConformance):
+class TestSqliteStore(
+    SharedStoreConformance, DropPartitionConformance, SetThenGetConformance, SetIfAllConformance
+):
     @pytest.fixture
     def url(self, tmp_path: Path) -> str:
         return f"sqlite://{tmp_path}/kv.db"

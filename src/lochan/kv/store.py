@@ -142,6 +142,20 @@ class SetThenGet(Protocol):
 
 
 @runtime_checkable
+class SetIfAll(Protocol):
+    """A capability: a conditional write that looks at more records than the one it stores."""
+
+    def set_if_all(
+        self, partition: bytes, key: bytes, value: bytes, predicates: Mapping[Place, Present | None]
+    ) -> None:
+        """Store a record if the record at each place meets its predicate, all at one instant.
+
+        The places may lie in any partition; what is stored is compared only where it is among
+        them. Raises: as `set_if`.
+        """
+
+
+@runtime_checkable
 class DropPartition(Protocol):
     """A capability for the cleaner alone: forget a partition that no record names any more."""
 

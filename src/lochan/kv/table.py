@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from lochan.environment import Environment
 from lochan.kv.read import find, scan_prefix
-from lochan.kv.store import Predicate, Present, Store
+from lochan.kv.store import Place, Predicate, Present, Store
 from lochan.kv.update import update
 
 T = TypeVar("T")
@@ -53,6 +53,10 @@ class Table(Generic[T]):
     def set_if(self, name: bytes, record: T, predicate: Present | None) -> None:
         """Store a record if the stored one meets the predicate. Raises PredicateFailed."""
         self.store.set_if(self.partition, self.prefix + name, self.encode(record), predicate)
+
+    def place(self, name: bytes) -> Place:
+        """Say where a record lies."""
+        return self.partition, self.prefix + name
 
     def delete(self, name: bytes) -> None:
         """Remove a record, if any."""

@@ -19,7 +19,7 @@ from lochan.errors import NotFound, RepositoryDeleting, RepositoryNotFound
 from lochan.kv.read import find
 from lochan.kv.set_many import set_many
 from lochan.kv.store import Place as KvPlace
-from lochan.kv.store import SetThenGet, Store, Versioned
+from lochan.kv.store import Predicate, SetIfAll, SetThenGet, Store, Versioned
 from lochan.kv.table import Stored
 from lochan.model.codec import decode_branch, decode_repository
 from lochan.model.ids import BranchName, RepositoryId, UniqueIdentifier
@@ -43,6 +43,15 @@ class BranchRead(Stored[Branch]):
     repository: Repository
 
 
+@dataclass(frozen=True, slots=True)
+class SeenRepository:
+    """A repository as last seen, and a store that can make a write depend on its being so."""
+
+    record: Repository
+    unchanged: Mapping[KvPlace, Predicate]
+    store: SetIfAll
+
+
 class _Place(NamedTuple):
     """Where a branch record lies; the repository is the incarnation that the story holds."""
 
@@ -61,6 +70,8 @@ class BranchReads:
         self._fresh = FreshReads[BranchRead](self._read, environment)
         self._lock = environment.lock()
         self._seen: dict[_Place, tuple[float, BranchRead]] = {}
+        self._owners: dict[UniqueIdentifier, tuple[float, SeenRepository]] = {}
+        self._compares = store if isinstance(store, SetIfAll) else None
         self._reads_with_writes = store if isinstance(store, SetThenGet) else None
         self.asked = 0  # how often stories asked; who works long gives way where this grows
 
@@ -108,9 +119,30 @@ class BranchReads:
 
         Raises: RepositoryNotFound, RepositoryDeleting.
         """
-        name = repository.repository_id
-        found = find(self._store, GRAVELER, REPOSITORIES + name.encode())
-        return _active(found, name, repository.unique_identifier)
+        name, began = repository.repository_id, self._environment.monotonic()
+        place = (GRAVELER, REPOSITORIES + name.encode())
+        found = find(self._store, *place)
+        record = _active(found, name, repository.unique_identifier)
+        if found is not None and self._compares is not None:
+            seen = SeenRepository(record, {place: found.predicate}, self._compares)
+            with self._lock:
+                if len(self._owners) >= _MOST_SEEN:
+                    self._owners.clear()
+                self._owners[repository.unique_identifier] = (began, seen)
+        return record
+
+    def seen_repository(self, repository: Repository) -> SeenRepository | None:
+        """Give a repository's own record, which may be a second old, to be compared when used.
+
+        None where the store cannot do that. Raises: as `fresh_repository`.
+        """
+        if self._compares is None:
+            return None
+        found = self._owners.get(repository.unique_identifier)
+        if found is None or self._environment.monotonic() - found[0] >= SEEN_FOR_S:
+            self.fresh_repository(repository)
+            found = self._owners.get(repository.unique_identifier)
+        return found[1] if found else None
 
     def _read(self, key: Hashable) -> BranchRead:
         place = cast("_Place", key)  # the only kind of key that fresh() asks for

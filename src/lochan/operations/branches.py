@@ -3,6 +3,10 @@
 
 A protected branch, and the repository's default branch, are not deleted; a read-only repository
 neither gains nor loses one. A hidden branch is like any other, but listed only if asked for.
+
+Creating one asks three records, the repository's, a tag's and the branch's. Where the store can
+compare several with one write, that is one call: the repository's record is as it was last seen, or
+nothing is stored and all is asked again, one by one.
 """
 
 from lochan.errors import Conflict, Refused
@@ -27,17 +31,24 @@ def create_branch(
     Raises: NotUnique, AlreadyExists for a tag or commit of this name, NotFound for the commit,
     Refused for a read-only repository.
     """
-    require_writable(lake.branches.fresh_repository(repository), force=lake.force)
+    seen = lake.branches.seen_repository(repository)
+    if seen is None or seen.record.read_only:  # a refusal is always by a fresh record
+        require_writable(lake.branches.fresh_repository(repository), force=lake.force)
     lake.commits.require_published(repository, head)
-    token = new_staging_token(repository.repository_id, name, lake.environment.new_id())
+    unique_id = lake.environment.new_id()
     branch = Branch(
         branch_id=name,
         commit_id=head,
-        staging_token=token,
+        staging_token=new_staging_token(repository.repository_id, name, unique_id),
         hidden=hidden,
-        resets=branches.first_resets(lake.environment),
+        resets=branches.first_resets(unique_id),
     )
-    branches.create_branch(lake.tables(repository), branch)
+    tables = lake.tables(repository)
+    if seen is None:
+        branches.create_branch(tables, branch)
+    elif not branches.create_branch_at_once(seen.store, tables, branch, seen.unchanged):
+        require_writable(lake.branches.fresh_repository(repository), force=lake.force)
+        branches.create_branch(tables, branch)
     return branch
 
 

@@ -16,11 +16,11 @@ created, deleted and noted for the cleaner meanwhile, the cleaner would wipe its
 second one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from lochan.environment import Environment
 from lochan.errors import AlreadyExists, Conflict, NotFound, NotUnique, PredicateFailed
 from lochan.errors import UnknownOutcome as Unknown
+from lochan.kv.store import Place, Predicate, Present, SetIfAll
 from lochan.kv.table import Stored
 from lochan.model.ids import BranchName, is_commit_id
 from lochan.model.records import Branch
@@ -40,13 +40,13 @@ def get_branch(tables: RepositoryTables, name: BranchName) -> Stored[Branch]:
     return found
 
 
-def first_resets(environment: Environment) -> int:
-    """Draw the number from which a new branch counts its resets.
+def first_resets(unique_id: str) -> int:
+    """Give the number from which a new branch counts its resets: the id drawn for its token, cut.
 
     Whoever was at work on a deleted branch of the same name sees another number, as after a reset:
     what it made of the old one is void, and its tokens were not committed but forgotten.
     """
-    return int.from_bytes(environment.random_bytes(6), "big")
+    return int(unique_id[-12:], 16)
 
 
 def create_branch(tables: RepositoryTables, branch: Branch) -> None:
@@ -63,10 +63,31 @@ def create_branch(tables: RepositoryTables, branch: Branch) -> None:
         message = f"there is a branch {name!r} already; choose another name"
         raise NotUnique(message, code="branch-already-exists", branch=name) from error
     except Unknown:
-        with begun(f"creating branch {name!r}"):
-            found = tables.branches.find(name.encode())
-        if found is None or not _same_branch(found.record, branch):
+        if not _is_there(tables, branch):
             raise
+
+
+def create_branch_at_once(
+    store: SetIfAll, tables: RepositoryTables, branch: Branch, unchanged: Mapping[Place, Predicate]
+) -> bool:
+    """Store the first record of a branch if its name is free and other records are unchanged.
+
+    All is asked at one instant. False: nothing was stored, for a reason that `create_branch` finds
+    out. Raises: Unavailable, UnknownOutcome.
+    """
+    name = branch.branch_id.encode()
+    mine = tables.branches.place(name)
+    wanted: dict[Place, Present | None] = {mine: None, tables.tags.place(name): None, **unchanged}
+    if is_commit_id(branch.branch_id):
+        wanted[tables.commits.place(name)] = None
+    try:
+        store.set_if_all(*mine, tables.branches.encode(branch), wanted)
+    except PredicateFailed:
+        return False
+    except Unknown:
+        if not _is_there(tables, branch):
+            raise
+    return True
 
 
 def delete_branch(tables: RepositoryTables, stored: Stored[Branch]) -> None:
@@ -129,6 +150,13 @@ def _check_name_is_free(tables: RepositoryTables, name: BranchName) -> None:
 def _taken(kind: str, name: BranchName) -> AlreadyExists:
     message = f"there is a {kind} {name!r}, so a branch cannot have this name"
     return AlreadyExists(message, code=f"{kind}-already-exists", branch=name)
+
+
+def _is_there(tables: RepositoryTables, branch: Branch) -> bool:
+    """Say whether a branch whose creation lost its answer is surely there."""
+    with begun(f"creating branch {branch.branch_id!r}"):
+        found = tables.branches.find(branch.branch_id.encode())
+    return found is not None and _same_branch(found.record, branch)
 
 
 def _same_branch(found: Branch, ours: Branch) -> bool:

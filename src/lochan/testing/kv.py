@@ -16,19 +16,21 @@ A driver counts when this passes against its real server:
 another handle on the same data, as another process would have; a store that only this process can
 see gives itself back. Stores that processes share inherit `SharedStoreConformance`, which starts
 two; stores that can drop a partition inherit `DropPartitionConformance` besides, and those that
-read together with a write `SetThenGetConformance`.
+read together with a write `SetThenGetConformance`, or compare several records with one
+`SetIfAllConformance`.
 """
 
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from lochan.errors import InvalidInput, Unavailable
+from lochan.errors import InvalidInput, PredicateFailed, Unavailable
 from lochan.kv.set_many import set_many
-from lochan.kv.store import DropPartition, SetThenGet, Store
+from lochan.kv.store import EXISTS, DropPartition, Place, Present, SetIfAll, SetThenGet, Store
 from lochan.testing.kv_given import ENVIRONMENT, Given, fill, in_threads, opened
 from lochan.testing.kv_machine import StoreMachine
 from lochan.testing.kv_process import increment
@@ -37,6 +39,7 @@ from lochan.testing.kv_scans import ScanConformance
 
 __all__ = [
     "DropPartitionConformance",
+    "SetIfAllConformance",
     "SetThenGetConformance",
     "SharedStoreConformance",
     "StoreConformance",
@@ -170,6 +173,93 @@ class SetThenGetConformance(Given):
         assert isinstance(store, SetThenGet)
         with pytest.raises(InvalidInput):
             store.set_then_get(partition, {b"key": b"value"}, (partition, b""))
+        assert list(store.scan(partition)) == []
+
+
+class SetIfAllConformance(Given):
+    """The capability that creators use; for drivers that offer it."""
+
+    def test_set_if_all_stores_where_every_predicate_is_met(
+        self, store: Store, partition: bytes
+    ) -> None:
+        assert isinstance(store, SetIfAll)
+        other = partition + b"other"
+        store.set(other, b"there", b"")
+        store.set(partition, b"key", b"old")
+        wanted: dict[Place, Present | None] = {
+            (other, b"there"): store.get(other, b"there").predicate,
+            (other, b"absent"): None,
+            (partition, b"key"): EXISTS,
+        }
+        store.set_if_all(partition, b"key", b"new", wanted)
+        store.set_if_all(partition, b"free", b"of conditions", {})
+        assert dict(store.scan(partition)) == {b"free": b"of conditions", b"key": b"new"}
+
+    def test_set_if_all_stores_nothing_where_one_is_not(
+        self, store: Store, partition: bytes
+    ) -> None:
+        assert isinstance(store, SetIfAll)
+        other = partition + b"other"
+        store.set(other, b"there", b"old")
+        old = store.get(other, b"there").predicate
+        store.set(other, b"there", b"")
+        mine: dict[Place, Present | None] = {(partition, b"key"): None}
+        for place, predicate in (
+            ((other, b"there"), None),
+            ((other, b"there"), old),
+            ((other, b"absent"), EXISTS),
+            ((other, b"absent"), old),
+            ((partition, b"key"), EXISTS),
+        ):
+            with pytest.raises(PredicateFailed):
+                store.set_if_all(partition, b"key", b"new", mine | {place: predicate})
+        assert list(store.scan(partition)) == []
+
+    def test_of_two_that_set_if_the_other_has_not_one_wins(
+        self, store: Store, partition: bytes
+    ) -> None:
+        handles = (store, self.reopen(store))
+        for number in range(60):
+            rounds = partition + b"%d" % number
+
+            def meet(mine: int, rounds: bytes = rounds) -> None:
+                handle, other = handles[mine], (rounds, b"%d" % (1 - mine))
+                assert isinstance(handle, SetIfAll)
+                with suppress(PredicateFailed):
+                    handle.set_if_all(rounds, b"%d" % mine, b"here", {other: None})
+
+            in_threads(2, meet)
+            assert len(list(store.scan(rounds))) == 1
+        if handles[1] is not store:
+            handles[1].close()
+
+    def test_of_many_threads_that_create_at_once_each_key_has_one_winner(
+        self, store: Store, partition: bytes
+    ) -> None:
+        assert isinstance(store, SetIfAll)
+        won: list[bytes] = []
+
+        def create(_: int) -> None:
+            for number in range(40):
+                key = b"%d" % number
+                with suppress(PredicateFailed):
+                    store.set_if_all(partition, key, b"mine", {(partition, key): None})
+                    won.append(key)
+
+        in_threads(8, create)
+        assert sorted(won) == [key for key, _ in store.scan(partition)]
+        assert len(won) == 40
+
+    def test_set_if_all_refuses_what_is_no_condition(self, store: Store, partition: bytes) -> None:
+        assert isinstance(store, SetIfAll)
+        for place, predicate in (((partition, b""), None), ((partition, b"key"), "text")):
+            with pytest.raises(InvalidInput):
+                store.set_if_all(
+                    partition,
+                    b"key",
+                    b"value",
+                    {place: predicate},  # type: ignore[dict-item]  # wrong on purpose
+                )
         assert list(store.scan(partition)) == []
 
 

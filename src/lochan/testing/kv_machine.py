@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from lochan.errors import PredicateFailed
 from lochan.kv.read import find
 from lochan.kv.set_many import set_many
-from lochan.kv.store import EXISTS, Present, Store, Versioned
+from lochan.kv.store import EXISTS, Present, SetIfAll, Store, Versioned
 
 Address = tuple[bytes, bytes]
 
@@ -72,6 +72,29 @@ class StoreMachine(RuleBasedStateMachine):
         """A set_if takes effect while the record is the one that was read."""
         if (holds := self._holds(address)) is not None:
             self._set_if(address, value, self.read[address].predicate, holds=holds)
+
+    @rule(
+        address=ADDRESSES,
+        value=VALUES,
+        present=st.frozensets(ADDRESSES, max_size=2),
+        absent=ADDRESSES,
+    )
+    def set_if_all(
+        self, address: Address, value: bytes, present: frozenset[Address], absent: Address
+    ) -> None:
+        """A set_if_all, where there is one, takes effect if every predicate holds."""
+        if not isinstance(self.store, SetIfAll):
+            return
+        wanted = dict[Address, Present | None].fromkeys(present, EXISTS) | {absent: None}
+        places = {(self.space + place[0], place[1]): wanted[place] for place in wanted}
+        holds = all((place in self.model) is (wanted[place] is EXISTS) for place in wanted)
+        try:
+            self.store.set_if_all(self.space + address[0], address[1], value, places)
+        except PredicateFailed:
+            assert not holds
+        else:
+            assert holds
+            self._changed(address, value)
 
     @rule(address=ADDRESSES)
     def delete_read(self, address: Address) -> None:

@@ -12,13 +12,18 @@ from lochan.errors import LochanError, PredicateFailed, Unavailable
 from lochan.kv.drivers.memory import MemoryStore
 from lochan.kv.read import find
 from lochan.kv.store import EXISTS, Pair, Place, Present, Versioned
-from lochan.testing.kv import DropPartitionConformance, SetThenGetConformance, StoreConformance
+from lochan.testing.kv import (
+    DropPartitionConformance,
+    SetIfAllConformance,
+    SetThenGetConformance,
+    StoreConformance,
+)
 from lochan.testing.kv_machine import StoreMachine
 
 ENVIRONMENT = RealEnvironment()
 
 
-class Suite(StoreConformance, DropPartitionConformance, SetThenGetConformance):
+class Suite(StoreConformance, DropPartitionConformance, SetThenGetConformance, SetIfAllConformance):
     pass
 
 
@@ -41,6 +46,24 @@ class ReadsThenSets(MemoryStore):
         ENVIRONMENT.sleep(0.0005)
         super().set_then_get(partition, records)
         return found
+
+
+class ComparesOneByOne(MemoryStore):
+    def set_if_all(
+        self, partition: bytes, key: bytes, value: bytes, predicates: Mapping[Place, Present | None]
+    ) -> None:
+        for place, predicate in predicates.items():
+            if (find(self, *place) is None) is not (predicate is None):
+                raise PredicateFailed("some record is another one")
+        ENVIRONMENT.sleep(0.0005)
+        super().set(partition, key, value)
+
+
+class ComparesOnlyTheFirst(MemoryStore):
+    def set_if_all(
+        self, partition: bytes, key: bytes, value: bytes, predicates: Mapping[Place, Present | None]
+    ) -> None:
+        super().set_if_all(partition, key, value, dict(list(predicates.items())[:1]))
 
 
 class IgnoresThePredicate(MemoryStore):
@@ -128,6 +151,9 @@ class DropsByPrefix(MemoryStore):
         (StopsAfterAPage, "test_a_scan_begins_at_its_start"),
         (RemembersWhatItRead, "test_delete_if_removes_what_was_read"),
         (ReadsThenSets, "test_of_two_that_set_and_then_look_for_each_other_one_sees_the_other"),
+        (ComparesOneByOne, "test_of_two_that_set_if_the_other_has_not_one_wins"),
+        (ComparesOneByOne, "test_of_many_threads_that_create_at_once_each_key_has_one_winner"),
+        (ComparesOnlyTheFirst, "test_set_if_all_stores_nothing_where_one_is_not"),
         (DropsByPrefix, "test_a_dropped_partition_is_empty_and_others_are_not"),
     ],
 )
@@ -141,7 +167,7 @@ def test_a_broken_promise_is_noticed(broken: type[MemoryStore], noticed_by: str)
     "broken",
     [
         *(IgnoresThePredicate, TakesEmptyForAbsent, DeletesWhateverIsThere, RemembersWhatItRead),
-        *(ScansBackwards, JoinsPartitionAndKey),
+        *(ScansBackwards, JoinsPartitionAndKey, ComparesOnlyTheFirst),
     ],
 )
 def test_the_state_machine_notices_a_broken_promise(broken: type[MemoryStore]) -> None:

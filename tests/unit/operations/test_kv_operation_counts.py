@@ -28,7 +28,7 @@ from support.lakes import MAIN, Stage, open_stage
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "guarantees.md"
 ROW = re.compile(r"^\| ([a-z][^|]*?) \| ((?:\w+ \d+(?:, )?)+) \| (\d+) \| (\d+) \|$", re.MULTILINE)
-DEV = BranchName("dev")
+DEV, OTHER = BranchName("dev"), BranchName("other")
 OLD, NEW = ObjectKey(b"old"), ObjectKey(b"new")
 
 
@@ -91,6 +91,12 @@ class CapableStore(CountingStore):
         self.calls["set_then_get"] += 1
         return self._kept.set_then_get(partition, records, *places)
 
+    def set_if_all(
+        self, partition: bytes, key: bytes, value: bytes, predicates: Mapping[Place, Present | None]
+    ) -> None:
+        self.calls["set_if_all"] += 1
+        self._kept.set_if_all(partition, key, value, predicates)
+
 
 def put(stage: Stage, branch: BranchName, key: ObjectKey) -> None:
     put_object(stage.lake, stage.repository, branch, key, key)
@@ -133,6 +139,12 @@ def parted(stage: Stage) -> Commit:
     return source
 
 
+def branched(stage: Stage) -> Commit:
+    at = head(stage, MAIN)
+    create_branch(stage.lake, stage.repository, DEV, at.id)
+    return at
+
+
 def first_write(stage: Stage, _: Commit) -> None:
     lake = Lake.of(stage.lake.store, stage.lake.environment, lambda _: stage.storage)
     put(Stage(lake, stage.repository, stage.storage), MAIN, NEW)
@@ -167,6 +179,10 @@ STORIES: dict[str, tuple[Callable[[Stage], Commit], Callable[[Stage, Commit], ob
     "branch creation": (
         nothing,
         lambda stage, at: create_branch(stage.lake, stage.repository, DEV, at.id),
+    ),
+    "branch creation, another of the same commit": (
+        branched,
+        lambda stage, at: create_branch(stage.lake, stage.repository, OTHER, at.id),
     ),
     "merge": (
         parted,

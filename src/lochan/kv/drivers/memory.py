@@ -128,6 +128,20 @@ class MemoryStore:
             found = [self._current(*place) for place in places]
         return [None if value is None else Versioned(value, Predicate(value)) for value in found]
 
+    def set_if_all(
+        self, partition: bytes, key: bytes, value: bytes, predicates: Mapping[Place, Present | None]
+    ) -> None:
+        """Store a record if the record at each place meets its predicate."""
+        check_record(partition, key, value)
+        for place, predicate in predicates.items():
+            check_address(*place)
+            check_predicate(predicate, may_be_absent=True)
+        with self._lock:
+            self._require_open()
+            for place, predicate in predicates.items():
+                self._require(*place, predicate)
+            self._partitions.setdefault(partition, _Partition()).set(key, value)
+
     def drop_partition(self, partition: bytes) -> None:
         """Forget a whole partition."""
         check_partition(partition)

@@ -140,6 +140,18 @@ class SqliteStore:
         found = self._set(rows, places)
         return [None if value is None else Versioned(value, Predicate(value)) for value in found]
 
+    def set_if_all(
+        self, partition: bytes, key: bytes, value: bytes, predicates: Mapping[Place, Present | None]
+    ) -> None:
+        """Store a record if the record at each place meets its predicate, in one transaction."""
+        check_record(partition, key, value)
+        for place, predicate in predicates.items():
+            check_address(*place)
+            check_predicate(predicate, may_be_absent=True)
+        self._require_this_process()
+        if not self._writer.set_if_all((partition, key, value), predicates):
+            raise _not_as_expected(partition, key)
+
     def drop_partition(self, partition: bytes) -> None:
         """Remove a whole partition, some rows at a time."""
         check_partition(partition)
@@ -250,5 +262,9 @@ class SqliteStore:
 
 def _require_one(rows: int, partition: bytes, key: bytes) -> None:
     if rows != 1:
-        message = f"record {key!r} in {partition!r} is not what was expected; read it again"
-        raise PredicateFailed(message, partition=partition, key=key)
+        raise _not_as_expected(partition, key)
+
+
+def _not_as_expected(partition: bytes, key: bytes) -> PredicateFailed:
+    message = f"record {key!r} in {partition!r} is not what was expected; read it again"
+    return PredicateFailed(message, partition=partition, key=key)

@@ -9,7 +9,9 @@
 
 A caller may have records read at the end of the transaction that holds its write: nobody else can
 write until it ends, so they are what is there when the write takes effect, and callers of a batch
-that ask for the same ones share the look.
+that ask for the same ones share the look. In the same way the records that conditions name are read
+once for a batch, after its other works: callers of a batch wait at the same time, so that each
+order of their writes is right.
 
 A caller returns only when its write is decided, also when it is interrupted; so no write of a
 finished call takes effect later. What a failure proves:
@@ -29,7 +31,7 @@ recovers it.
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -38,11 +40,12 @@ from lochan.environment import Environment
 from lochan.errors import Internal, LochanError, Unavailable, UnknownOutcome
 from lochan.kv.drivers.sqlite_file import code_name, primary_code
 from lochan.kv.drivers.sqlite_turn import Turn
-from lochan.kv.store import Place
+from lochan.kv.store import EXISTS, Place, Present
 
 # What a caller wants done inside the transaction; it says how many rows it changed.
 Work = Callable[[sqlite3.Connection], int]
 Row = tuple[bytes, bytes, bytes]  # partition, key, value
+Predicates = Mapping[Place, Present | None]
 
 GET = "SELECT value FROM kv WHERE partition = ? AND key = ?"
 # Every step of a statement gives the interpreter away, and may have to wait to get it back. So rows
@@ -81,14 +84,22 @@ class _Failure(NamedTuple):
 class _Request:
     """One caller's work, and the lock it sleeps on until the work is decided."""
 
-    __slots__ = ("decided", "failure", "found", "is_decided", "places", "rows", "sets", "work")
+    __slots__ = (
+        *("decided", "failure", "found", "is_decided"),
+        *("places", "predicates", "rows", "sets", "work"),
+    )
 
     def __init__(
-        self, work: Work | None, sets: Sequence[Row] = (), places: Sequence[Place] = ()
+        self,
+        work: Work | None,
+        sets: Sequence[Row] = (),
+        places: Sequence[Place] = (),
+        predicates: Predicates | None = None,
     ) -> None:
         self.work = work
         self.sets = sets  # what is set where there is no work
         self.places = places
+        self.predicates = predicates  # on what condition; None: on none
         self.found: list[bytes | None] = []
         self.rows = 0
         self.failure: _Failure | None = None
@@ -141,6 +152,13 @@ class Writer:
         Raises: Unavailable, UnknownOutcome.
         """
         return self._decided(_Request(None, rows, places)).found
+
+    def set_if_all(self, row: Row, predicates: Predicates) -> bool:
+        """Store a row if the record at each place meets its predicate, and say whether it did.
+
+        Raises: Unavailable, UnknownOutcome.
+        """
+        return self._decided(_Request(None, (row,), (), predicates)).rows == 1
 
     def require_serving(self) -> None:
         """Raise Unavailable once the store is closed or has stopped after a disk error."""
@@ -213,9 +231,13 @@ class Writer:
         return None
 
     def _work(self, batch: list[_Request]) -> None:
-        """Do what callers want, in the order in which they came."""
+        """Do what callers want, in the order in which they came; what has conditions last."""
         rows: list[Row] = []
+        conditional: list[_Request] = []
         for request in batch:
+            if request.predicates is not None:
+                conditional.append(request)
+                continue
             if request.work is None:
                 rows.extend(request.sets)
                 continue
@@ -223,6 +245,19 @@ class Writer:
             rows = []
             request.rows = request.work(self._connection)
         self._set(rows)
+        if conditional:
+            self._set_if_all(conditional)
+
+    def _set_if_all(self, batch: list[_Request]) -> None:
+        known = self._read(place for request in batch for place in request.predicates or ())
+        kept: dict[Place, bytes] = {}
+        for request in batch:
+            conditions = (request.predicates or {}).items()
+            if all(_meets(known[place], predicate) for place, predicate in conditions):
+                partition, key, value = request.sets[0]
+                known[partition, key] = kept[partition, key] = value
+                request.rows = 1
+        self._set([(*place, value) for place, value in kept.items()])
 
     def _set(self, rows: list[Row]) -> None:
         at = 0
@@ -234,15 +269,19 @@ class Writer:
 
     def _look(self, batch: list[_Request]) -> None:
         """Read what callers want to know, after all works of the batch; the same place once."""
-        wanted = list(dict.fromkeys(place for request in batch for place in request.places))
+        known = self._read(place for request in batch for place in request.places)
+        for request in batch:
+            request.found = [known[place] for place in request.places]
+
+    def _read(self, places: Iterable[Place]) -> dict[Place, bytes | None]:
+        wanted = list(dict.fromkeys(places))
         known: dict[Place, bytes | None] = {}
         for at in range(0, len(wanted), _LOOKS):
             some = wanted[at : at + _LOOKS]
             question = f"SELECT {', '.join([f'({GET})'] * len(some))}"  # no value is NULL
             found = self._connection.execute(question, list(chain.from_iterable(some))).fetchone()
             known.update(zip(some, found, strict=True))
-        for request in batch:
-            request.found = [known[place] for place in request.places]
+        return known
 
     def _judge(self, error: sqlite3.Error, *, committing: bool) -> _Failure:
         """Say what a failure means for the batch, and stop where it means the end."""
@@ -263,3 +302,7 @@ class Writer:
         with self._changed:
             self._stopped = self._stopped or failure
         return failure
+
+
+def _meets(value: bytes | None, predicate: Present | None) -> bool:
+    return value is not None if predicate is EXISTS else value == predicate

@@ -146,12 +146,12 @@ class _NewBranch:
     def __init__(
         self, lake: Lake, repository: Repository, name: BranchName, parent: Commit | None
     ) -> None:
-        token = new_staging_token(repository.repository_id, name, lake.environment.new_id())
+        unique_id = lake.environment.new_id()
         self.branch = Branch(
             branch_id=name,
             commit_id=CommitId(""),
-            staging_token=token,
-            resets=first_resets(lake.environment),
+            staging_token=new_staging_token(repository.repository_id, name, unique_id),
+            resets=first_resets(unique_id),
         )
         self.head = parent
         self.made: list[Commit] = []
