@@ -70,7 +70,9 @@ class GroupList(Struct, frozen=True, kw_only=True):
 class Statement(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Actions on resources that are allowed or denied; * and ? stand for any letters in both."""
 
-    effect: Literal["allow", "deny"]
+    effect: Annotated[
+        Literal["allow", "deny"], Meta(description="A denial beats every permission.")
+    ]
     resource: Annotated[
         str,
         Meta(

@@ -6,7 +6,7 @@ readers of JSON Schema.
 """
 
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
@@ -55,6 +55,10 @@ RefExpression = Annotated[
 ObjectPath = Annotated[
     str,
     Meta(min_length=1, max_length=1024, description="Path of an object, 1 to 1024 bytes of UTF-8."),
+]
+PathType = Annotated[
+    Literal["object", "common_prefix"],
+    Meta(description="Whether a path is an object, or stands for all that begins with it."),
 ]
 Metadata = Annotated[
     dict[str, str], Meta(description="Keys and values that people attach; ours begin with a dot.")

@@ -4,7 +4,7 @@
 The rows of a listing leave out what a prefix has not: size, metadata and content type.
 """
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 from msgspec import Meta, Struct, field
 
@@ -15,6 +15,7 @@ from lochan.shapes.fields import (
     Force,
     Metadata,
     ObjectPath,
+    PathType,
     PhysicalAddress,
     Presign,
     RefExpression,
@@ -33,7 +34,7 @@ class ObjectStats(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An object, or in a listing a prefix."""
 
     path: Annotated[str, Meta(description="Path of the object, or the prefix.")]
-    path_type: Literal["object", "common_prefix"]
+    path_type: PathType
     physical_address: Annotated[
         str, Meta(description="Where the bytes lie, or a signed URL; empty for a prefix.")
     ]

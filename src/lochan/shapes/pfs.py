@@ -170,7 +170,7 @@ class FileInfo(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unk
     """A path of a commit."""
 
     path: Annotated[str, Meta(description="The path from the root.")]
-    kind: Literal["file", "directory"]
+    kind: Annotated[Literal["file", "directory"], Meta(description="What the path is.")]
     size: ByteCount
     modified: Timestamp | None = None
     checksum: Checksum = ""

@@ -9,7 +9,15 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from lochan.shapes.fields import ByteCount, Checksum, ContentType, Force, Metadata, UnixSeconds
+from lochan.shapes.fields import (
+    ByteCount,
+    Checksum,
+    ContentType,
+    Force,
+    Metadata,
+    PathType,
+    UnixSeconds,
+)
 from lochan.shapes.pages import DEFAULT_AMOUNT, After, Amount, Delimiter, Pagination, Prefix
 
 MetaRangeId = Annotated[str, Meta(description="Id of a metarange that the dump wrote.")]
@@ -41,9 +49,12 @@ class DiffObjectStat(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Diff(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One path that differs, or one prefix below which something does."""
 
-    type: Literal["added", "removed", "changed", "conflict", "prefix_changed"]
+    type: Annotated[
+        Literal["added", "removed", "changed", "conflict", "prefix_changed"],
+        Meta(description="What happened to it; prefix_changed: to something below it."),
+    ]
     path: Annotated[str, Meta(description="Path of the object, or the prefix.")]
-    path_type: Literal["common_prefix", "object"]
+    path_type: PathType
     size_bytes: ByteCount | None = None
     right: DiffObjectStat | None = None
 

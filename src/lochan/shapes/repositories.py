@@ -14,7 +14,7 @@ from lochan.shapes.pages import PageQuery, Pagination
 StorageNamespace = Annotated[
     str,
     Meta(
-        pattern="^[^:/?#]+://.+$",
+        pattern="^.+://.+$",
         description="Where the repository keeps its data, as in s3://bucket/prefix.",
         examples=["local://my-lake"],
     ),

@@ -64,7 +64,10 @@ class LoginConfig(Struct, frozen=True, kw_only=True):
 class SetupState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether there is a first user."""
 
-    state: Literal["initialized", "not_initialized"]
+    state: Annotated[
+        Literal["initialized", "not_initialized"],
+        Meta(description="Set-up works once, while this is not_initialized."),
+    ]
     comm_prefs_missing: Annotated[
         bool, Meta(description="Whether somebody should be asked how to be written to.")
     ]

@@ -25,8 +25,8 @@ class StatsEventsList(Struct, frozen=True, kw_only=True):
 class UsageReport(Struct, frozen=True, kw_only=True):
     """The requests of one month."""
 
-    year: int
-    month: Annotated[int, Meta(ge=1, le=12)]
+    year: Annotated[int, Meta(description="The year.")]
+    month: Annotated[int, Meta(ge=1, le=12, description="The month, from 1.")]
     count: Annotated[int, Meta(ge=0, description="Requests in that month.")]
 
 
