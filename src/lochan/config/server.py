@@ -95,9 +95,6 @@ class Limits(Struct, frozen=True, kw_only=True):
     page_size: Annotated[
         int, Meta(ge=1, le=10_000, description="most results in one page of a listing")
     ] = 1000
-    concurrency: Annotated[
-        _Count, Meta(description="requests that one worker works on at the same time")
-    ] = 64
     queue: Annotated[
         int,
         Meta(
@@ -175,7 +172,14 @@ class Settings(Struct, frozen=True, kw_only=True):
         str, Meta(description="how clients reach the server; empty: as each request says")
     ] = ""
     workers: Annotated[int, Meta(ge=1, le=1024, description="processes that serve")] = 1
-    threads: Annotated[int, Meta(ge=1, le=1024, description="threads of one worker")] = 16
+    threads: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=1024,
+            description="threads of one worker: requests that it works on at the same time",
+        ),
+    ] = 16
     kv: Annotated[
         Location, Meta(description="url of the key-value store; empty: kv.db in the lake's folder")
     ] = Location()

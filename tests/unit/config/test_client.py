@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 
+from lochan.config.client import ClientSettings
 from lochan.config.gather import Gathered
-from lochan.config.read import ClientSettings, client_settings, gather_client
+from lochan.config.read import client_settings, gather_client
 from lochan.errors import InvalidInput
 
 URL = "SERVER_ENDPOINT_URL"

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from lochan.config import show
+from lochan.config.client import ClientSettings
 from lochan.config.gather import Finding
 from lochan.config.leaf import leaves
-from lochan.config.read import ClientSettings, check_server, gather_server, server_settings
+from lochan.config.read import check_server, gather_server, server_settings
 from lochan.config.server import Settings
 from lochan.errors import InvalidInput
 
