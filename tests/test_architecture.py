@@ -35,6 +35,7 @@ ASYNC_FILES: set[str] = set()
 MACHINE_FILES = {"src/lochan/environment.py", "src/lochan/config/surroundings.py"}
 # Names that say nothing about what a thing is for.
 EMPTY_WORDS = {"manager", "helper", "helpers", "util", "utils", "common", "base", "impl"}
+MERGE_BASE = "MergeBase"  # the commit where two histories parted; in lakeFS's FindMergeBaseResult
 
 # What makes two runs differ: whole modules, and single names of modules that are otherwise fine.
 MACHINE_MODULES = {"time", "random", "secrets", "uuid"}
@@ -231,7 +232,9 @@ def empty_name(source: Source) -> Iterator[str]:
         if found := words(part) & EMPTY_WORDS:
             yield f"{part} is named {found.pop()}"
     for node in ast.walk(source.tree):
-        if isinstance(node, ast.ClassDef) and (found := words(node.name) & EMPTY_WORDS):
+        if not isinstance(node, ast.ClassDef):
+            continue
+        if found := words(node.name.replace(MERGE_BASE, "")) & EMPTY_WORDS:
             yield f"line {node.lineno}: {node.name} is named {found.pop()}"
 
 
