@@ -14,6 +14,8 @@
                                                                       and those before it
                                    copies/<ms, 15 digits>/<id>        addresses that got a second
                                                                       entry at that time
+                                   settings/gc_rules                  GarbageCollectionRules
+                                   repo-metadata                      RepositoryMetadata
     <staging token>                key/<path>                         StagedEntry
     graveler_deleted               repo/<repository>/<unique id>      work for the cleaner
     cleanup-tokens                 <staging token>                    work for the cleaner
@@ -51,6 +53,8 @@ CLOCKS = b"clock/"
 REACH = b"reach/"
 MERGED = b"merged/"
 COPIES = b"copies/"
+SETTINGS = b"settings/"
+REPOSITORY_METADATA = b"repo-metadata"
 STAGED = b"key/"
 
 USERS = b"iam/users/"
