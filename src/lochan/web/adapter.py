@@ -4,11 +4,15 @@
     event loop                                 a thread of ours
     __rsgi__: small body read whole,  ------>  application(environ, start_response)
       large one fed through a `_Pipe`          one chunk: answers by itself (response_bytes)
-    wakes when the answer is out      <------  many: each handed to the loop, which waits for the
-                                               client, so that memory stays bounded
+    wakes when the answer is out      <------  many: through a pipe that Granian reads like a file
 
 Granian answers 500 for a coroutine that ends before its answer, so each one sleeps until the thread
 is done; threads that finish together wake their coroutines in one turn of the loop.
+
+Granian's own streams take all that they are given, however slow the client: a large answer would
+lie in memory as a whole. A file it reads no faster than the client does. So chunks go into a pipe,
+and Granian is given the name of its other end. A client that goes away closes it, which the writer
+sees at once.
 
 What a broken upload looks like: the body's iterator ends as if all had come. With a length, the
 count shows it. With chunked transfer, Granian gives one empty chunk for the error and another for
@@ -18,10 +22,12 @@ that half a file is never taken for a whole one.
 
 import asyncio
 import io
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from itertools import chain
 from queue import SimpleQueue
 from typing import Final
 
@@ -30,6 +36,7 @@ from granian.rsgi import HTTPProtocol, ProtocolClosed, Scope
 from lochan.environment import Environment
 from lochan.web.body import BodyBroken
 from lochan.web.environ import Environ, new_environ
+from lochan.web.outlet import ClientGone, Outlet
 
 SMALL_BODY_BYTES: Final = 256 << 10
 PIPE_BYTES: Final = 1 << 20  # how much of an upload waits for its reader
@@ -40,6 +47,8 @@ _JSON: Final = [
     ("retry-after", "1"),
 ]
 _BUSY: Final = b'{"message":"the server is at its limit; try again in a second","code":"busy"}\n'
+
+_log = logging.getLogger(__name__)
 
 Wsgi = Callable[..., Iterable[bytes]]
 
@@ -87,12 +96,13 @@ class Adapter:
 
     async def _exchange(self, scope: Scope, protocol: HTTPProtocol) -> None:
         headers = scope.headers
-        length = _length(headers.get("content-length"))
+        said = headers.get("content-length")
+        length = int(said) if said else None  # Granian lets none through that is no number
         pipe: _Pipe | None = None
         body: io.BytesIO | _Pipe
-        if length == 0 and "transfer-encoding" not in headers:
+        if not length and "transfer-encoding" not in headers:
             body = io.BytesIO()
-        elif length is not None and 0 <= length <= SMALL_BODY_BYTES:
+        elif length is not None and length <= SMALL_BODY_BYTES:
             whole = await protocol()
             if len(whole) != length:
                 return  # the client is gone, and nobody waits for an answer
@@ -118,7 +128,10 @@ class Adapter:
     def _serve(self) -> None:
         while (exchange := self._work.get()) is not None:
             try:
-                exchange.run(self._application, self._loop)
+                exchange.run(self._application)
+            except Exception:  # noqa: BLE001 - the next request needs this thread
+                # Granian answers 500, or breaks off what was begun; this thread serves on.
+                _log.exception("a request met a bug")
             finally:
                 self._done.append(exchange.finished)
                 self._wake()
@@ -150,15 +163,15 @@ class _Exchange:
         self.status = 500
         self.headers: list[tuple[str, str]] = []
 
-    def run(self, application: Wsgi, loop: asyncio.AbstractEventLoop) -> None:
+    def run(self, application: Wsgi) -> None:
         """Ask the application and send what it says; an answer nobody waits for is dropped."""
         chunks = application(self.environ, self._start)
         try:
             if isinstance(chunks, list) and len(chunks) <= 1:
                 self.protocol.response_bytes(self.status, self.headers, b"".join(chunks))
             else:
-                self._stream(chunks, loop)
-        except (ProtocolClosed, BodyBroken):
+                self._stream(chunks)
+        except (ProtocolClosed, ClientGone):
             pass
         finally:
             if hasattr(chunks, "close"):
@@ -168,11 +181,16 @@ class _Exchange:
         self.status = int(status[:3])
         self.headers = headers
 
-    def _stream(self, chunks: Iterable[bytes], loop: asyncio.AbstractEventLoop) -> None:
-        transport = self.protocol.response_stream(self.status, self.headers)
-        for chunk in chunks:
-            if chunk:
-                asyncio.run_coroutine_threadsafe(transport.send_bytes(chunk), loop).result()
+    def _stream(self, chunks: Iterable[bytes]) -> None:
+        pieces = iter(chunks)
+        first = next(pieces, b"")
+        if not first:
+            self.protocol.response_bytes(self.status, self.headers, b"")
+            return
+        with Outlet() as outlet:
+            self.protocol.response_file(self.status, self.headers, outlet.name)
+            for chunk in chain((first,), pieces):
+                outlet.write(chunk)
 
 
 class _Pipe(io.RawIOBase):
@@ -244,8 +262,3 @@ class _Pipe(io.RawIOBase):
             self._chunks.append(chunk)
             self._held += len(chunk)
             self._came.notify()
-
-
-def _length(text: str | None) -> int | None:
-    """Read a Content-Length, which Granian has checked; none is none, but for a bodyless method."""
-    return int(text) if text else (0 if text is None else None)

@@ -16,7 +16,7 @@ import msgspec
 from lochan.errors import Internal, NotFound
 from lochan.shapes.errors import Error
 from lochan.web.api import ROUTES
-from lochan.web.edges import EDGES
+from lochan.web.edges import edges
 from lochan.web.errors import error_reply
 from lochan.web.openapi import document
 from lochan.web.reply import JSON
@@ -35,7 +35,7 @@ def new_application(services: Services) -> falcon.App[falcon.Request, falcon.Res
     application.set_error_serializer(_serialized)
     described = msgspec.json.encode(document(ROUTES, prefix=PREFIX, version=services.version))
     _register(application, services, ROUTES, PREFIX)
-    _register(application, services, EDGES(described), "")
+    _register(application, services, edges(described), "")
     application.add_sink(_nowhere, "/")
     return application
 

@@ -10,7 +10,7 @@ import msgspec
 
 from lochan.access.needed import Needed
 from lochan.access.principal import Principal
-from lochan.errors import PermissionDenied, Unauthenticated
+from lochan.errors import Unauthenticated
 from lochan.model.ids import BranchName, ObjectKey
 from lochan.model.records import Repository
 from lochan.operations.lake import Lake
@@ -93,11 +93,8 @@ class Call:
 
     def may(self, needed: Needed) -> bool:
         """Say whether the caller is allowed something."""
-        return self.principal is not None and self.services.access.allows(self.principal, needed)
+        return self.principal is not None and self.principal.allows(needed)
 
     def require(self, needed: Needed) -> None:
         """Refuse a caller that is not allowed something. Raises PermissionDenied."""
-        if not self.services.access.allows(self.user, needed):
-            raise PermissionDenied(
-                f"{self.user.username} may not {needed}; ask for a policy that allows it"
-            )
+        self.user.require(needed)

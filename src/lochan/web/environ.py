@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a WSGI application is told of a request (PEP 3333), and two things more.
+"""What a WSGI application is told of a request (PEP 3333), and one thing more.
 
-WSGI folds header names: `x-lakefs-meta-my_key` and `x-lakefs-meta-my-key` become one. So the headers
-also travel as they came, names in lower case, in their order, under HEADERS. And who may answer
-with a file that lies on this machine finds under SENDS_FILES whether the server can send it by
-itself.
+WSGI folds header names: `x-lakefs-meta-my_key` and `x-lakefs-meta-my-key` become one. So the
+headers also travel as they came, names in lower case, in their order, under HEADERS.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,13 +10,12 @@ from typing import IO, Any, Final
 from urllib.parse import unquote_to_bytes
 
 HEADERS: Final = "lochan.headers"
-SENDS_FILES: Final = "lochan.sends_files"
 
 Headers = Sequence[tuple[str, str]]
 Environ = dict[str, Any]
 
 
-def new_environ(
+def new_environ(  # noqa: PLR0913 - what HTTP says of a request
     *,
     method: str,
     path: str,

@@ -42,6 +42,6 @@ def error_reply(error: LochanError) -> Reply:
 
 def unexpected(services: Services, request: falcon.Request, error: Exception) -> Reply:
     """Answer for a bug of ours: the log has the traceback, the caller the request's id."""
-    services.log.exception("unexpected error", exc_info=error, path=request.path)
+    services.log.error("unexpected error", exc_info=error, path=request.path)
     message = "something broke inside the server; its log has the details under this request's id"
     return Reply(Error(message=message, code="internal"), 500)

@@ -88,9 +88,7 @@ def names_of(needs: Needs) -> list[tuple[str, str]]:
             return [(need.action, need.resource) for need in several]
 
 
-def look_up(
-    path: Mapping[str, str], query: object | None, body: object | None, name: str
-) -> str:
+def look_up(path: Mapping[str, str], query: object | None, body: object | None, name: str) -> str:
     """Find the value of a template's name in a request."""
     if name in path:
         return path[name]

@@ -171,5 +171,3 @@ def _content(shape: Shape, schema_of: dict[type[msgspec.Struct], Any]) -> dict[s
             kind["format"] = "binary"
         return {shape.value: {"schema": kind}}
     return {"application/json": {"schema": schema_of[shape]}}
-
-

@@ -8,8 +8,7 @@
         needs=Need("fs:ReadBranch", "arn:lakefs:fs:::repository/{repository}/branch/{branch}"),
         answers={200: Ref},
     )
-    def get_branch(call: Call) -> Ref:
-        \"""Give a branch and its commit.\"""
+    def get_branch(call: Call) -> Ref: ...
 
 The declaration is all there is: requests are validated by it, permissions are asked by it, and the
 OpenAPI document is made from it. The function's name is the operation's id (in lakeFS's spelling,
@@ -19,7 +18,7 @@ getBranch), its docstring the summary.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Final
+from typing import Final, NotRequired, TypedDict, Unpack
 
 import msgspec
 
@@ -70,6 +69,17 @@ class Route:
         return next(iter(self.answers))
 
 
+class Declaration(TypedDict):
+    """What is said of a route; `headers` are request headers that it heeds, and their meaning."""
+
+    needs: Needs
+    answers: Mapping[int, Shape]
+    query: NotRequired[type[msgspec.Struct] | None]
+    body: NotRequired[Shape]
+    body_optional: NotRequired[bool]
+    headers: NotRequired[Mapping[str, str]]
+
+
 @dataclass(frozen=True, slots=True)
 class Routes:
     """The routes of one resource, in the order of their declaration."""
@@ -82,42 +92,41 @@ class Routes:
         return iter(self.routes)
 
     def add(
-        self,
-        method: str,
-        path: str,
-        *,
-        needs: Needs,
-        answers: Mapping[int, Shape],
-        query: type[msgspec.Struct] | None = None,
-        body: Shape = NOTHING,
-        body_optional: bool = False,
-        headers: Mapping[str, str] | None = None,
+        self, method: str, path: str, **declaration: Unpack[Declaration]
     ) -> Callable[[Handler], Handler]:
-        """Declare a route; `headers` are request headers that it heeds, with what they mean."""
+        """Declare what a method does at an address."""
 
         def declared(handler: Handler) -> Handler:
             self.routes.append(
                 Route(
-                    method, path, self.tag, needs, answers, query, body, body_optional,
-                    headers or {}, handler,
+                    method,
+                    path,
+                    self.tag,
+                    declaration["needs"],
+                    declaration["answers"],
+                    declaration.get("query"),
+                    declaration.get("body", NOTHING),
+                    declaration.get("body_optional", False),
+                    declaration.get("headers", {}),
+                    handler,
                 )
-            )  # fmt: skip
+            )
             return handler
 
         return declared
 
-    def get(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:
+    def get(self, path: str, **said: Unpack[Declaration]) -> Callable[[Handler], Handler]:
         """Declare what GET does at an address."""
-        return self.add("GET", path, **declaration)
+        return self.add("GET", path, **said)
 
-    def put(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:
+    def put(self, path: str, **said: Unpack[Declaration]) -> Callable[[Handler], Handler]:
         """Declare what PUT does at an address."""
-        return self.add("PUT", path, **declaration)
+        return self.add("PUT", path, **said)
 
-    def post(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:
+    def post(self, path: str, **said: Unpack[Declaration]) -> Callable[[Handler], Handler]:
         """Declare what POST does at an address."""
-        return self.add("POST", path, **declaration)
+        return self.add("POST", path, **said)
 
-    def delete(self, path: str, **declaration: Any) -> Callable[[Handler], Handler]:
+    def delete(self, path: str, **said: Unpack[Declaration]) -> Callable[[Handler], Handler]:
         """Declare what DELETE does at an address."""
-        return self.add("DELETE", path, **declaration)
+        return self.add("DELETE", path, **said)

@@ -12,11 +12,11 @@ import falcon
 import msgspec
 from falcon.util.uri import parse_query_string
 
-from lochan.errors import InvalidInput, LochanError, Unauthenticated
+from lochan.errors import InvalidInput, LochanError
 from lochan.web.authenticate import authenticated
 from lochan.web.call import Call
 from lochan.web.errors import error_reply, unexpected
-from lochan.web.needs import ANYBODY, SIGNED_IN, Each, Open, look_up
+from lochan.web.needs import ANYBODY, Each, Open, look_up
 from lochan.web.reply import JSON, Reply
 from lochan.web.route import Content, Route
 from lochan.web.services import Services
@@ -34,11 +34,10 @@ def responder(services: Services, route: Route) -> Responder:
     def respond(request: falcon.Request, response: falcon.Response, **path: str) -> None:
         request.context.route = route
         try:
-            principal = authenticated(services, request)
-            request.context.principal = principal
-            if principal is None and route.needs is not ANYBODY:
-                raise Unauthenticated("this needs credentials; sign in or send an access key")
-            call = Call(services, request, path, principal)
+            call = Call(services, request, path, authenticated(services, request))
+            request.context.principal = call.principal
+            if route.needs is not ANYBODY:
+                call.user  # noqa: B018 - refuses whom nobody knows, before anything is read
             if query_of is not None:
                 call.query = query_of(request.query_string)
             if body_of is not None:
@@ -129,6 +128,3 @@ def _write(response: falcon.Response, route: Route, answer: object) -> None:
         response.content_type = JSON
         response.set_header("x-content-type-options", "nosniff")
         response.data = _encoder.encode(reply.body) + b"\n"
-
-
-__all__ = ["SIGNED_IN", "responder"]

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A pipe that looks like a file: what is written here, the server reads by the file's name.
+
+The name stays good until the reader has opened it, which shows in the first bytes being gone. From
+then on only the reader holds the other end, so that its going away is noticed.
+"""
+
+import fcntl
+import os
+import struct
+import sys
+import termios
+import time
+from types import TracebackType
+from typing import Final, Self
+
+_CAPACITY: Final = 1 << 20
+_SET_CAPACITY: Final = 1031  # F_SETPIPE_SZ of Linux; Python 3.11 names it, elsewhere it is missing
+_OPENED_WITHIN_S: Final = 30.0
+_PAUSE_S: Final = 0.0002
+_FOLDER: Final = "/proc/self/fd" if sys.platform == "linux" else "/dev/fd"
+
+
+class ClientGone(Exception):
+    """Nobody reads any more."""
+
+
+class Outlet:
+    """The writer's end; `name` is the reader's."""
+
+    def __init__(self) -> None:
+        """Open a pipe."""
+        self._reader, self._writer = os.pipe()
+        self._is_open = False
+        if sys.platform == "linux":
+            fcntl.fcntl(self._writer, _SET_CAPACITY, _CAPACITY)
+        self.name = f"{_FOLDER}/{self._reader}"
+
+    def __enter__(self) -> Self:
+        """Begin to write."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the pipe; the reader gets what was written, then the end."""
+        if not self._is_open:
+            os.close(self._reader)
+        os.close(self._writer)
+
+    def write(self, chunk: bytes) -> None:
+        """Write all of it, no faster than it is read. Raises ClientGone."""
+        rest = memoryview(chunk)
+        try:
+            while rest:
+                written = os.write(self._writer, rest if self._is_open else rest[:1])
+                rest = rest[written:]
+                if not self._is_open:
+                    self._wait_for_reader()
+        except BrokenPipeError as error:
+            raise ClientGone from error
+
+    def _wait_for_reader(self) -> None:
+        for _ in range(int(_OPENED_WITHIN_S / _PAUSE_S)):
+            waiting = fcntl.ioctl(self._reader, termios.FIONREAD, b"\0\0\0\0")
+            if not struct.unpack("i", waiting)[0]:
+                os.close(self._reader)
+                self._is_open = True
+                return
+            time.sleep(_PAUSE_S)  # noqa: TID251 - the server's own thread, which has no event for this
+        raise ClientGone
