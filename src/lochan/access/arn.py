@@ -3,7 +3,9 @@
 
     arn:lakefs:fs:::repository/<repository>[/object/<key> | /branch/<branch> | /tag/<tag>]
     arn:lakefs:fs:::namespace/<storage namespace>
-    arn:lakefs:auth:::user/<user>, arn:lakefs:auth:::group/<group>, arn:lakefs:auth:::policy/<policy>
+    arn:lakefs:auth:::user/<user>
+    arn:lakefs:auth:::group/<group>
+    arn:lakefs:auth:::policy/<policy>
 
 Nothing is escaped: a request's resource is compared letter for letter, so a star in a key is a
 star. Two different resources never share a name, since names of repositories, branches and tags
