@@ -11,7 +11,6 @@ import os
 import sys
 import threading
 import time
-import uuid
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
@@ -102,8 +101,8 @@ class RealEnvironment:
         time.sleep(seconds)
 
     def new_id(self) -> str:
-        """Draw a random UUID."""
-        return uuid.uuid4().hex
+        """Draw 128 bits from the kernel's random source."""
+        return os.urandom(16).hex()
 
     def random_bytes(self, count: int) -> bytes:
         """Draw from the kernel's random source."""

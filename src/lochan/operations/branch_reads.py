@@ -27,6 +27,7 @@ from lochan.model.keys import BRANCHES, GRAVELER, REPOSITORIES, repository_parti
 from lochan.model.records import Branch, Repository, RepositoryState
 from lochan.refs.fresh import FreshReads
 from lochan.refs.outcomes import begun
+from lochan.refs.tables import RepositoryTables
 
 SEEN_FOR_S = 1.0  # how old a record may be at the beginning of a story
 _MOST_SEEN = 10_000
@@ -50,6 +51,7 @@ class SeenRepository:
     record: Repository
     unchanged: Mapping[KvPlace, Predicate]
     store: SetIfAll
+    tables: RepositoryTables
 
 
 class _Place(NamedTuple):
@@ -124,7 +126,8 @@ class BranchReads:
         found = find(self._store, *place)
         record = _active(found, name, repository.unique_identifier)
         if found is not None and self._compares is not None:
-            seen = SeenRepository(record, {place: found.predicate}, self._compares)
+            tables = RepositoryTables.of(self._store, repository)
+            seen = SeenRepository(record, {place: found.predicate}, self._compares, tables)
             with self._lock:
                 if len(self._owners) >= _MOST_SEEN:
                     self._owners.clear()

@@ -43,12 +43,11 @@ def create_branch(
         hidden=hidden,
         resets=branches.first_resets(unique_id),
     )
-    tables = lake.tables(repository)
     if seen is None:
-        branches.create_branch(tables, branch)
-    elif not branches.create_branch_at_once(seen.store, tables, branch, seen.unchanged):
+        branches.create_branch(lake.tables(repository), branch)
+    elif not branches.create_branch_at_once(seen.store, seen.tables, branch, seen.unchanged):
         require_writable(lake.branches.fresh_repository(repository), force=lake.force)
-        branches.create_branch(tables, branch)
+        branches.create_branch(seen.tables, branch)
     return branch
 
 

@@ -30,17 +30,20 @@ recovers it.
 
 import sqlite3
 import threading
+from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from lochan.environment import Environment
 from lochan.errors import Internal, LochanError, Unavailable, UnknownOutcome
 from lochan.kv.drivers.sqlite_file import code_name, primary_code
 from lochan.kv.drivers.sqlite_turn import Turn
 from lochan.kv.store import EXISTS, Place, Present
+
+T = TypeVar("T")
 
 # What a caller wants done inside the transaction; it says how many rows it changed.
 Work = Callable[[sqlite3.Connection], int]
@@ -49,16 +52,16 @@ Predicates = Mapping[Place, Present | None]
 
 GET = "SELECT value FROM kv WHERE partition = ? AND key = ?"
 # Every step of a statement gives the interpreter away, and may have to wait to get it back. So rows
-# that are only set go many to a statement; these sizes are few enough to be prepared once each.
-_TOGETHER = (64, 16, 4, 1)
+# that are only set go many to a statement, and so do looks. These sizes are few enough to be
+# prepared once each; a smaller number is filled up by setting, or asking for, the last one again.
+_TOGETHER = (1, 2, 4, 8, 16, 32, 64)
 _SET = {
     count: "INSERT INTO kv (partition, key, value) VALUES "  # noqa: S608 - numbers and marks alone
     + ", ".join(["(?, ?, ?)"] * count)
     + " ON CONFLICT (partition, key) DO UPDATE SET value = excluded.value"
     for count in _TOGETHER
 }
-
-_LOOKS = 16  # places read by one statement
+_LOOK = {count: f"SELECT {', '.join([f'({GET})'] * count)}" for count in _TOGETHER}
 
 # Bounds how long the first of a batch waits for the last.
 _LONGEST_BATCH = 1000
@@ -260,12 +263,8 @@ class Writer:
         self._set([(*place, value) for place, value in kept.items()])
 
     def _set(self, rows: list[Row]) -> None:
-        at = 0
-        for count in _TOGETHER:
-            while len(rows) - at >= count:
-                some = rows[at : at + count]
-                self._connection.execute(_SET[count], list(chain.from_iterable(some)))
-                at += count
+        for some in _filled(rows):
+            self._connection.execute(_SET[len(some)], list(chain.from_iterable(some)))
 
     def _look(self, batch: list[_Request]) -> None:
         """Read what callers want to know, after all works of the batch; the same place once."""
@@ -274,13 +273,10 @@ class Writer:
             request.found = [known[place] for place in request.places]
 
     def _read(self, places: Iterable[Place]) -> dict[Place, bytes | None]:
-        wanted = list(dict.fromkeys(places))
         known: dict[Place, bytes | None] = {}
-        for at in range(0, len(wanted), _LOOKS):
-            some = wanted[at : at + _LOOKS]
-            question = f"SELECT {', '.join([f'({GET})'] * len(some))}"  # no value is NULL
-            found = self._connection.execute(question, list(chain.from_iterable(some))).fetchone()
-            known.update(zip(some, found, strict=True))
+        for some in _filled(list(dict.fromkeys(places))):
+            asked = self._connection.execute(_LOOK[len(some)], list(chain.from_iterable(some)))
+            known.update(zip(some, asked.fetchone(), strict=True))  # no value is NULL
         return known
 
     def _judge(self, error: sqlite3.Error, *, committing: bool) -> _Failure:
@@ -302,6 +298,14 @@ class Writer:
         with self._changed:
             self._stopped = self._stopped or failure
         return failure
+
+
+def _filled(items: list[T]) -> Iterator[list[T]]:
+    """Cut a list into statements' sizes; the last may end with its last item several times."""
+    most = _TOGETHER[-1]
+    for at in range(0, len(items), most):
+        some = items[at : at + most]
+        yield some + some[-1:] * (_TOGETHER[bisect_left(_TOGETHER, len(some))] - len(some))
 
 
 def _meets(value: bytes | None, predicate: Present | None) -> bool:
