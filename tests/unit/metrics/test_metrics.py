@@ -122,6 +122,7 @@ def test_any_process_answers_for_all(tmp_path: Path) -> None:
         assert found["api_requests_total", ("200", "GET")] == 3
         assert found["api_request_duration_seconds_bucket", ("200", "0.0025", "x")] == 3
         assert found["lakefs_concurrent_requests", ("api",)] == 3
+    for _, each in workers:
         each.close()
 
 
