@@ -9,6 +9,7 @@
 What is here belongs to the process, so it lies outside the API's prefix and its description.
 """
 
+from lochan.metrics.expose import CONTENT_TYPE, exposed
 from lochan.web.call import Call
 from lochan.web.needs import ANYBODY, Need
 from lochan.web.page_files import page_file
@@ -39,7 +40,9 @@ def edges(described: bytes) -> tuple[Route, ...]:
     @routes.get("/metrics", needs=Need("fs:ReadConfig", "*"), answers={200: TEXT})
     def metrics(call: Call) -> Reply:
         """Give all figures in Prometheus's form."""
-        return Reply(call.services.metrics.exposed(), content_type="text/plain; version=0.0.4")
+        services = call.services
+        figures = exposed(services.metrics.families, services.workers.numbers())
+        return Reply(figures, content_type=CONTENT_TYPE)
 
     @routes.get("/openapi.json", needs=ANYBODY, answers={200: OCTETS})
     def openapi(_: Call) -> Reply:

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 from lochan.access.access import Access
 from lochan.config.server import Settings
-from lochan.logs import Log
+from lochan.logs import AccessLog, AuditLog, Log
+from lochan.metrics import Metrics, Workers
 from lochan.operations.lake import Lake
 from lochan.operations.repository_reads import RepositoryReads
+from lochan.web.readiness import Readiness
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,5 +20,10 @@ class Services:
     access: Access
     settings: Settings
     repositories: RepositoryReads
+    readiness: Readiness
     log: Log
+    requests: AccessLog
+    audit: AuditLog
+    metrics: Metrics
+    workers: Workers
     version: str

@@ -52,5 +52,6 @@ class Told:
             principal=who.user if who else "",
             request_id=context.request_id,
         )
-        self._services.metrics.request(route.operation_id if route else "", status, seconds)
+        operation = route.operation_id if route else ""
+        self._services.metrics.request(operation, request.method, status, seconds)
         context.scope.__exit__()

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The web application over a lake: what one worker process of a server holds."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+
+from lochan import __version__
+from lochan.access.access import open_access
+from lochan.bootstrap.lake import open_lake
+from lochan.config.server import Settings
+from lochan.environment import Environment
+from lochan.logs import AccessLog, AuditLog, Lines, open_log
+from lochan.metrics import Metrics, Workers
+from lochan.operations.repository_reads import RepositoryReads
+from lochan.web.readiness import Readiness
+from lochan.web.services import Services
+
+
+@contextmanager
+def open_services(
+    settings: Settings, environment: Environment, workers_folder: Path
+) -> Iterator[Services]:
+    """Open all that handlers need, and close it at the end.
+
+    `workers_folder` is shared by the processes of one server (`metrics.workers`).
+    Raises: InvalidInput, Unavailable.
+    """
+    with ExitStack() as opened:
+        lines = opened.enter_context(closing(Lines(settings.logging.file)))
+        said = settings.logging
+        log = open_log(lines, environment, level=said.level, format=said.format)
+        audited = lines
+        if said.audit_file is not None:
+            audited = opened.enter_context(closing(Lines(said.audit_file)))
+        metrics = Metrics(environment)
+        workers = opened.enter_context(closing(Workers(workers_folder, metrics, environment)))
+        workers.start()
+        lake = opened.enter_context(
+            open_lake(
+                settings.kv_url,
+                environment,
+                readable=settings.blockstore.readable_folders,
+            )
+        )
+        secret = settings.auth.encrypt.secret_key.derive("access")
+        console = said.format == "console" or (said.format == "auto" and lines.is_terminal)
+        yield Services(
+            lake,
+            open_access(lake.store, environment, secret),
+            settings,
+            RepositoryReads(lake.store, environment),
+            Readiness(lake.store, environment),
+            log,
+            AccessLog(lines, environment, console=console),
+            AuditLog(audited, environment, log),
+            metrics,
+            workers,
+            __version__,
+        )

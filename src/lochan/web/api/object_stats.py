@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Entries as the API shows them."""
+
+from functools import lru_cache
+
+from lochan.model.entry import Entry
+from lochan.model.ids import StorageNamespace
+from lochan.model.instant import to_seconds
+from lochan.model.records import Repository
+from lochan.objects.namespace import Namespace
+from lochan.shapes.objects import ObjectStats
+
+
+def object_stats(repository: Repository, path: str, entry: Entry) -> ObjectStats:
+    """Show an entry with all that is known of it."""
+    return ObjectStats(
+        path=path,
+        path_type="object",
+        physical_address=physical_address(repository, entry),
+        checksum=entry.e_tag,
+        size_bytes=entry.size,
+        mtime=to_seconds(entry.last_modified),
+        metadata=dict(entry.metadata),
+        content_type=entry.content_type or None,
+    )
+
+
+def prefix_stats(path: str) -> ObjectStats:
+    """Show what a delimiter hides."""
+    return ObjectStats(
+        path=path, path_type="common_prefix", physical_address="", checksum="", mtime=0
+    )
+
+
+def physical_address(repository: Repository, entry: Entry) -> str:
+    """Say where an entry's bytes lie, in full; a file of several blocks lies in no one place."""
+    if not entry.address or not entry.is_relative:
+        return entry.address
+    return beginning(repository.storage_namespace) + entry.address
+
+
+@lru_cache(10_000)
+def beginning(namespace: StorageNamespace) -> str:
+    """Give what every full address in a namespace begins with."""
+    return Namespace.parse(namespace).physical("")
