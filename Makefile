@@ -10,7 +10,7 @@ SERVERS ?= auto
 VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(wildcard src/lochan/kernel/native/*.pyx src/lochan/kernel/native/*.pxd src/lochan/kernel/native/*.h)
-PROTO := src/lochan/model/records.proto src/lochan/model/access.proto
+PROTO := src/lochan/model/records.proto src/lochan/model/access.proto src/lochan/model/tasks.proto
 
 .DEFAULT_GOAL := help
 .PHONY: help demo serve test check bench verify verify-ci servers fmt lock proto clean

@@ -14,6 +14,8 @@
                                                                       and those before it
                                    copies/<ms, 15 digits>/<id>        addresses that got a second
                                                                       entry at that time
+                                   imports/<id>, tasks/DR<id>,        Task: work that goes on
+                                   tasks/RR<id>                       behind an answer
                                    settings/gc_rules                  GarbageCollectionRules
                                    repo-metadata                      RepositoryMetadata
     <staging token>                key/<path>                         StagedEntry
@@ -53,6 +55,8 @@ CLOCKS = b"clock/"
 REACH = b"reach/"
 MERGED = b"merged/"
 COPIES = b"copies/"
+IMPORTS = b"imports/"
+TASKS = b"tasks/"
 SETTINGS = b"settings/"
 REPOSITORY_METADATA = b"repo-metadata"
 STAGED = b"key/"

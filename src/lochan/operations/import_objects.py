@@ -63,8 +63,12 @@ class ImportRequest:
     allow_empty: bool = False
 
 
-def _ignore(count: int) -> None:
+def ignore(count: int) -> None:
     """Tell nobody."""
+
+
+def go_on() -> None:
+    """Let it be committed."""
 
 
 def import_objects(
@@ -73,10 +77,13 @@ def import_objects(
     branch: BranchName,
     objects: Iterable[ListedObject],
     request: ImportRequest,
-    progress: Callable[[int], None] = _ignore,
+    progress: Callable[[int], None] = ignore,
+    *,
+    committing: Callable[[], None] = go_on,
 ) -> Commit:
     """Commit entries for listed objects on a branch; `progress` is told how many came so far.
 
+    `committing` is told before step 3. What either raises ends the import, and nothing shows.
     Raises: InvalidInput, code dirty-branch, no-changes, or twice-imported when two objects would
     have one key; Refused; what the listing raises; Conflict when others always came first.
     """
@@ -97,6 +104,7 @@ def import_objects(
     metadata = {**request.metadata, STRATEGY_KEY: "source-wins"}
     now = from_seconds(lake.environment.now())
     said = Said(request.committer, request.message, metadata, now)
+    committing()
     # It was clean when it began; what was staged since then stays.
     return advance(lake, repository, branch, said, make, action=Action.IMPORT, allow_dirty=True)
 

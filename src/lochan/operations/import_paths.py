@@ -21,7 +21,13 @@ from lochan.model.records import Commit, Repository
 from lochan.objects.foreign import FILES, split_foreign, split_prefix
 from lochan.objects.store import ObjectInfo
 from lochan.objects.walk import walk
-from lochan.operations.import_objects import ImportRequest, ListedObject, import_objects
+from lochan.operations.import_objects import (
+    ImportRequest,
+    ListedObject,
+    go_on,
+    ignore,
+    import_objects,
+)
 from lochan.operations.lake import Lake
 from lochan.operations.read_entry import store_of
 
@@ -48,7 +54,9 @@ def import_paths(
     branch: BranchName,
     paths: Sequence[ImportPath],
     request: ImportRequest,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] = ignore,
+    *,
+    committing: Callable[[], None] = go_on,
 ) -> Commit:
     """Import what lies under some paths, in one commit.
 
@@ -57,12 +65,11 @@ def import_paths(
     `import_objects` raises.
     """
     for path in paths:
-        _require_apart(repository, path)
+        require_apart(repository, path)
     folders = [_folder(path.destination) for path in paths if path.type is PathKind.COMMON_PREFIX]
     wanted = replace(request, replaced=(*request.replaced, *folders))
     listed = (found for path in paths for found in list_foreign(lake, path))
-    told = () if progress is None else (progress,)
-    return import_objects(lake, repository, branch, listed, wanted, *told)
+    return import_objects(lake, repository, branch, listed, wanted, progress, committing=committing)
 
 
 def list_foreign(lake: Lake, path: ImportPath) -> Iterator[ListedObject]:
@@ -97,14 +104,19 @@ def _folder(destination: bytes) -> bytes:
     return destination + b"/" if destination and not destination.endswith(b"/") else destination
 
 
-def _require_apart(repository: Repository, path: ImportPath) -> None:
+def require_apart(repository: Repository, path: ImportPath) -> None:
     """Refuse to import the lake into itself: its objects are collected by its own rules."""
-    store, folder = split_prefix(repository.storage_namespace)
-    mine = (store, f"{folder}/" if folder else "")
+    if overlaps(repository.storage_namespace, path):
+        message = f"{path.path!r} and the repository's namespace overlap; import from elsewhere"
+        raise InvalidInput(message, code="import-source-overlaps")
+
+
+def overlaps(namespace: str, path: ImportPath) -> bool:
+    """Say whether a path lies in a namespace, or around it."""
+    store, folder = split_prefix(namespace)
+    folder = f"{folder.removesuffix('/')}/" if folder else ""
     theirs, name = split_prefix(path.path)
     if path.type is PathKind.COMMON_PREFIX and name:
         name = name.removesuffix("/") + "/"
-    is_around = path.type is PathKind.COMMON_PREFIX and mine[1].startswith(name)
-    if theirs == mine[0] and (name.startswith(mine[1]) or is_around):
-        message = f"{path.path!r} and the repository's namespace overlap; import from elsewhere"
-        raise InvalidInput(message, code="import-source-overlaps")
+    is_around = path.type is PathKind.COMMON_PREFIX and folder.startswith(name)
+    return theirs == store and (name.startswith(folder) or is_around)
