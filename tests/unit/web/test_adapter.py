@@ -27,7 +27,7 @@ class Echo:
     def __init__(self, port: int) -> None:
         self.port = port
 
-    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
+    def ask(self, method: str, path: str, body: object = None, **headers: str) -> Any:  # noqa: ANN401 - JSON
         named = {name.replace("__", "-"): value for name, value in headers.items()}
         with closing(self.connection()) as connection:
             connection.request(
@@ -107,7 +107,11 @@ def test_header_names_survive(echo: Echo) -> None:
     ],
 )
 def test_a_body_that_breaks_off_is_never_taken_for_whole(
-    echo: Echo, name: str, head: bytes, sent: bytes, reset: bool
+    echo: Echo,
+    name: str,
+    head: bytes,
+    sent: bytes,
+    reset: bool,  # noqa: FBT001 - a parameter of the test
 ) -> None:
     path = f"/{name}-{reset}"
     with echo.socket() as raw:
