@@ -52,11 +52,12 @@ def _json(start: Callable[..., object], value: object) -> list[bytes]:
     return [json.dumps(value).encode()]
 
 
-def load() -> Adapter:
-    return Adapter(application, RealEnvironment(), threads=4, most_waiting=64)
+def load(_: str) -> Callable[..., Any]:
+    adapter: Any = Adapter(application, RealEnvironment(), threads=4, most_waiting=64)
+    return adapter  # type: ignore[no-any-return]  # Granian calls its __rsgi__
 
 
 if __name__ == "__main__":
     Server("echo", address="127.0.0.1", port=int(sys.argv[1]), interface=Interfaces.RSGI).serve(
-        target_loader=lambda _: load()
+        target_loader=load
     )

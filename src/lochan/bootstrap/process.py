@@ -8,10 +8,12 @@ ends all at once. A worker that dies is started again.
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import cast
 
 from granian.constants import HTTPModes, Interfaces, Loops
 from granian.http import HTTP1Settings
@@ -80,5 +82,6 @@ def serve(settings: Settings) -> None:
         ).serve(target_loader=partial(_worker, settings, Path(folder)))
 
 
-def _worker(settings: Settings, folder: Path, _target: str) -> Worker:
-    return Worker(settings, folder)
+def _worker(settings: Settings, folder: Path, _target: str) -> Callable[..., Awaitable[None]]:
+    # Granian looks for __rsgi__ and its companions on what it is given.
+    return cast("Callable[..., Awaitable[None]]", Worker(settings, folder))

@@ -29,9 +29,11 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import chain
 from queue import SimpleQueue
-from typing import Final
+from typing import IO, Final, cast
 
-from granian.rsgi import HTTPProtocol, ProtocolClosed, Scope
+from granian._granian import RSGIHTTPProtocol as HTTPProtocol
+from granian._granian import RSGIProtocolClosed as ProtocolClosed
+from granian.rsgi import Scope
 
 from lochan.environment import Environment
 from lochan.web.body import BodyBroken
@@ -99,7 +101,7 @@ class Adapter:
         said = headers.get("content-length")
         length = int(said) if said else None  # Granian lets none through that is no number
         pipe: _Pipe | None = None
-        body: io.BytesIO | _Pipe
+        body: IO[bytes]
         if not length and "transfer-encoding" not in headers:
             body = io.BytesIO()
         elif length is not None and length <= SMALL_BODY_BYTES:
@@ -108,7 +110,8 @@ class Adapter:
                 return  # the client is gone, and nobody waits for an answer
             body = io.BytesIO(whole)
         else:
-            body = pipe = _Pipe(self._loop, length)
+            pipe = _Pipe(self._loop, length)
+            body = cast("IO[bytes]", pipe)  # a raw stream has all that a reader of bytes calls
         environ = new_environ(
             method=scope.method,
             path=scope.path,
@@ -220,7 +223,10 @@ class _Pipe(io.RawIOBase):
                 self._room.clear()
                 if self._held > PIPE_BYTES:
                     waiting = asyncio.ensure_future(self._room.wait())
-                    await asyncio.wait({waiting, finished}, return_when=asyncio.FIRST_COMPLETED)
+                    await asyncio.wait(
+                        [waiting, cast("asyncio.Future[bool]", finished)],
+                        return_when=asyncio.FIRST_COMPLETED,
+                    )
                     waiting.cancel()
             if finished.done():
                 break

@@ -52,18 +52,18 @@ def _register(
         name = f"on_{route.method.lower()}"
         if name in methods:
             raise Internal(f"two routes for {route.method} {route.path}")
-        methods[name] = staticmethod(responder(services, route))  # type: ignore[assignment]
+        methods[name] = staticmethod(responder(services, route))
     for path, methods in at.items():
         resource = type("Resource", (), methods)()
         application.add_route(prefix + path, resource)
 
 
-def _nowhere(request: falcon.Request, response: falcon.Response, **_: str) -> None:
-    error = NotFound(f"there is nothing at {request.path}", code="no-such-address")
+def _nowhere(req: falcon.Request, resp: falcon.Response, **_: object) -> None:
+    error = NotFound(f"there is nothing at {req.path}", code="no-such-address")
     reply = error_reply(error)
-    response.status = reply.status or 404
-    response.content_type = JSON
-    response.data = msgspec.json.encode(reply.body) + b"\n"
+    resp.status = reply.status or 404
+    resp.content_type = JSON
+    resp.data = msgspec.json.encode(reply.body) + b"\n"
 
 
 def _serialized(

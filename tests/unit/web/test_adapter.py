@@ -9,7 +9,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,9 @@ class Echo:
     def __init__(self, port: int) -> None:
         self.port = port
 
-    def ask(self, method: str, path: str, body: object = None, **headers: str) -> Any:  # noqa: ANN401 - JSON
+    def ask(
+        self, method: str, path: str, body: bytes | Iterable[bytes] | None = None, **headers: str
+    ) -> Any:  # noqa: ANN401 - JSON
         named = {name.replace("__", "-"): value for name, value in headers.items()}
         with closing(self.connection()) as connection:
             connection.request(
