@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Generic, Literal, TypeVar
 
 from lochan.environment import Environment
-from lochan.metrics.series import Lock, Series, Spread, Value
+from lochan.metrics.series import Lock, Series, Spread, Value, Watched
 
 S = TypeVar("S", bound=Series)
 Kind = Literal["counter", "gauge", "histogram"]
@@ -43,15 +43,25 @@ class Family(Generic[S]):
         self._environment = environment
         self._lock = environment.lock()
         self._series: dict[tuple[str | int, ...], S] = {}
+        self._watched: dict[tuple[str | int, ...], Watched] = {}
 
     def of(self, *values: str | int) -> S:
         """Give the series of these label values, in the order of the labels."""
         found = self._series.get(values)
         return found if found is not None else self._begin(values)
 
+    def watch(self, read: Callable[[], float], *values: str | int) -> None:
+        """Take the number of these label values from whoever keeps it, when it is asked for."""
+        with self._lock:
+            self._watched[values] = Watched(read)
+
     def numbers(self) -> list[tuple[tuple[str, ...], list[float]]]:
         """Give the label values and numbers of all series."""
-        series = self._series.copy()  # in one step, so that others may begin more
+        # Copied in one step, so that others may begin more.
+        series: dict[tuple[str | int, ...], Series] = {
+            **self._series.copy(),
+            **self._watched.copy(),
+        }
         return [(tuple(map(str, values)), each.numbers()) for values, each in series.items()]
 
     def _begin(self, values: tuple[str | int, ...]) -> S:

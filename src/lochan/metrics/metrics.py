@@ -4,17 +4,20 @@
 | metric | labels | lakeFS has it |
 |---|---|---|
 | api_requests_total | code, method | yes |
-| api_request_duration_seconds | operation, code | yes |
+| api_request_duration_seconds | operation, method, code | yes, without the method |
 | lakefs_concurrent_requests | service | yes, so its dashboards work |
 | kv_request_duration_seconds | operation, type | yes |
 | kv_request_failures_total | operation, type | yes |
 | lochan_refused_requests_total | reason | no: over a limit, with 429 or 503 |
+
+A request costs one series: how many there were follows from how long they took.
 """
 
+from collections import Counter
 from typing import Final
 
 from lochan.environment import Environment
-from lochan.metrics.family import Family, counter, gauge, histogram
+from lochan.metrics.family import OTHER, Family, counter, gauge, histogram
 from lochan.metrics.series import Series
 
 _REQUEST: Final = (
@@ -45,6 +48,7 @@ class Metrics:
             "How long requests took.",
             _REQUEST,
             "operation",
+            "method",
             "code",
         )
         self.concurrent_requests = gauge(
@@ -79,9 +83,14 @@ class Metrics:
 
     def request(self, operation: str, method: str, code: int, seconds: float) -> None:
         """Count a request that has ended; `operation` is the declared one, never a path."""
-        self.requests.of(code, _METHODS.get(method, "other")).add()
-        self.request_seconds.of(operation, code).observe(seconds)
+        method = _METHODS.get(method, OTHER)
+        self.request_seconds.of(operation, method, code).observe(seconds)
 
     def numbers(self) -> Numbers:
         """Give all numbers as they are now."""
-        return {family.name: family.numbers() for family in self.families}
+        numbers = {family.name: family.numbers() for family in self.families}
+        ended: Counter[tuple[str, ...]] = Counter()
+        for (_, method, code), (*counts, _) in numbers[self.request_seconds.name]:
+            ended[code, method] += int(sum(counts))
+        numbers[self.requests.name] = [(labels, [float(n)]) for labels, n in ended.items()]
+        return numbers

@@ -6,7 +6,7 @@ spread's buckets, each of its own bucket only, and then the sum of all that was 
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -38,6 +38,20 @@ class Value:
     def numbers(self) -> list[float]:
         """Give the number."""
         return [self._value]
+
+
+class Watched:
+    """A number that somebody else keeps, and that is looked at when it is asked for."""
+
+    __slots__ = ("_read",)
+
+    def __init__(self, read: Callable[[], float]) -> None:
+        """Look at it by calling `read`, which is cheap and never fails."""
+        self._read = read
+
+    def numbers(self) -> list[float]:
+        """Give the number as it is now."""
+        return [float(self._read())]
 
 
 class Spread:

@@ -2,6 +2,7 @@
 import multiprocessing
 import os
 import threading
+import time
 import timeit
 from collections.abc import Callable
 from pathlib import Path
@@ -40,17 +41,19 @@ def test_requests_are_counted_and_timed_under_the_names_that_lakefs_has(metrics:
     found = shown(metrics)
 
     assert found["api_requests_total", ("200", "GET")] == 2
-    assert found["api_request_duration_seconds_count", ("200", "getObject")] == 2
-    assert found["api_request_duration_seconds_sum", ("200", "getObject")] == pytest.approx(0.204)
+    assert found["api_request_duration_seconds_count", ("200", "GET", "getObject")] == 2
+    assert found["api_request_duration_seconds_sum", ("200", "GET", "getObject")] == pytest.approx(
+        0.204
+    )
 
 
 def test_buckets_hold_what_is_at_most_their_bound(metrics: Metrics) -> None:
     for seconds in (0.001, 0.0011, 61.0):
-        metrics.request_seconds.of("x", 200).observe(seconds)
+        metrics.request_seconds.of("x", "GET", 200).observe(seconds)
     found = shown(metrics)
     name = "api_request_duration_seconds_bucket"
 
-    assert [found[name, ("200", le, "x")] for le in ("0.001", "0.0025", "60.0", "+Inf")] == [
+    assert [found[name, ("200", le, "GET", "x")] for le in ("0.001", "0.0025", "60.0", "+Inf")] == [
         1,
         2,
         2,
@@ -67,6 +70,14 @@ def test_what_is_under_way_rises_and_falls(metrics: Metrics) -> None:
     assert shown(metrics)["lakefs_concurrent_requests", ("api",)] == 1
 
 
+def test_a_number_that_somebody_keeps_is_looked_at_when_asked_for(metrics: Metrics) -> None:
+    under_way: list[str] = []
+    metrics.concurrent_requests.watch(lambda: len(under_way), "api")
+    under_way.append("a request")
+
+    assert shown(metrics)["lakefs_concurrent_requests", ("api",)] == 1
+
+
 def test_methods_that_clients_invent_are_one(metrics: Metrics) -> None:
     for number in range(50):
         metrics.request("none", f"INVENTED{number}", 405, 0.001)
@@ -77,10 +88,10 @@ def test_methods_that_clients_invent_are_one(metrics: Metrics) -> None:
 def test_the_number_of_series_is_bounded(metrics: Metrics, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(family, "MAX_SERIES", 10)
     for number in range(100):
-        metrics.request_seconds.of(f"operation{number}", 200).observe(0.001)
+        metrics.request_seconds.of(f"operation{number}", "GET", 200).observe(0.001)
 
     assert len(metrics.request_seconds.numbers()) == 11
-    assert shown(metrics)["api_request_duration_seconds_count", ("other", "other")] == 90
+    assert shown(metrics)["api_request_duration_seconds_count", ("other", "other", "other")] == 90
 
 
 def test_threads_lose_no_count(metrics: Metrics) -> None:
@@ -95,7 +106,7 @@ def test_threads_lose_no_count(metrics: Metrics) -> None:
         thread.join()
 
     assert shown(metrics)["api_requests_total", ("200", "GET")] == 20_000
-    assert shown(metrics)["api_request_duration_seconds_count", ("200", "x")] == 20_000
+    assert shown(metrics)["api_request_duration_seconds_count", ("200", "GET", "x")] == 20_000
 
 
 def in_another_process(work: Callable[[], None]) -> None:
@@ -120,7 +131,7 @@ def test_any_process_answers_for_all(tmp_path: Path) -> None:
     for metrics, each in workers:
         found = samples(exposed(metrics.families, each.numbers()))
         assert found["api_requests_total", ("200", "GET")] == 3
-        assert found["api_request_duration_seconds_bucket", ("200", "0.0025", "x")] == 3
+        assert found["api_request_duration_seconds_bucket", ("200", "0.0025", "GET", "x")] == 3
         assert found["lakefs_concurrent_requests", ("api",)] == 3
     for _, each in workers:
         each.close()
@@ -158,12 +169,11 @@ def test_what_is_counted_shows_by_itself_and_at_the_end(tmp_path: Path) -> None:
 
 def test_a_request_costs_less_than_two_microseconds(metrics: Metrics) -> None:
     def once() -> None:
-        gauge = metrics.concurrent_requests.of("api")
-        gauge.add()
         metrics.request("statObject", "GET", 200, 0.0012)
-        gauge.add(-1)
 
-    microseconds = min(timeit.repeat(once, number=2000, repeat=15)) / 2000 * 1e6
+    # The time of this thread alone: others are at work on the same cores.
+    times = timeit.repeat(once, number=2000, repeat=25, timer=time.thread_time)
+    microseconds = min(times) / 2000 * 1e6
     print(f"metrics of a request: {microseconds:.2f} us")
 
-    assert microseconds < 2 * 2  # twice what is promised of an idle core
+    assert microseconds < 2
