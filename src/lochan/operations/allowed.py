@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a repository's own record forbids: read-only repositories, protected branches.
 
-A read-only repository refuses every change but its deletion and the end of being read-only; lakeFS
-lets a caller insist (`force`), and so does `Lake.forcing`. A protection rule names branches by a
-pattern and blocks staging_write, commit, or both. Nobody can insist against a rule.
+A read-only repository refuses every change, its deletion too, but the end of being read-only;
+lakeFS lets a caller insist (`force`), and so does `Lake.forcing`. A protection rule names branches
+by a pattern and blocks staging_write, commit, or both. Nobody can insist against a rule.
 
     action         blocked by a rule against          lakeFS
     write, reset   staging_write                      the same

@@ -1,25 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commit what is staged on a branch, without locks: seed 004, repaired. `move` is how."""
+"""Commit what is staged on a branch, without locks: seed 004, repaired. `move` is how.
+
+A tree that exists already, such as one that a Spark job wrote, can be committed as it is. Then the
+branch must be clean, and the tree is read whole before: a commit names nothing that is not there.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lochan.model.ids import BranchName
-from lochan.model.instant import from_seconds
+from lochan.errors import InvalidInput, NotFound
+from lochan.model.ids import BranchName, MetaRangeId
+from lochan.model.instant import Instant, from_seconds
 from lochan.model.records import Commit, Repository
+from lochan.operations.advance import advance
+from lochan.operations.allowed import Action, require_allowed
 from lochan.operations.lake import Lake
 from lochan.operations.move import move
-from lochan.operations.request import Request, Said
+from lochan.operations.request import Candidate, Request, Said, Tip
 
 
 @dataclass(frozen=True, slots=True)
 class CommitRequest:
-    """What a committer says."""
+    """What a committer says; without a date it is now."""
 
     committer: str
     message: str = ""
     metadata: Mapping[str, str] = field(default_factory=dict)
     allow_empty: bool = False
+    creation_date: Instant | None = None
 
 
 def commit(lake: Lake, repository: Repository, name: BranchName, request: CommitRequest) -> Commit:
@@ -28,8 +36,37 @@ def commit(lake: Lake, repository: Repository, name: BranchName, request: Commit
     Raises: InvalidInput (code no-changes) when nothing differs; NotFound; Refused; Conflict when
     others always came first, which leaves everything staged.
     """
-    now = from_seconds(lake.environment.now())
-    said = Said(request.committer, request.message, request.metadata, now)
     began = lake.branches.fresh(repository, name)
+    said = _said(lake, request)
     wanted = Request(said, began, allow_empty=request.allow_empty, force=lake.force)
     return move(lake, repository, name, wanted)
+
+
+def commit_tree(
+    lake: Lake, repository: Repository, name: BranchName, tree: MetaRangeId, request: CommitRequest
+) -> Commit:
+    """Commit a tree that lies in the repository's storage, instead of what is staged.
+
+    Raises: InvalidInput, code dirty-branch, no-changes or no-such-tree; Corruption for a damaged
+    tree; NotFound; Refused; Conflict when others always came first.
+    """
+    began = lake.branches.fresh(repository, name)
+    require_allowed(began.repository, name, Action.COMMIT, force=lake.force)
+    try:
+        lake.storage(repository.storage_namespace).snapshots.verify(tree)
+    except NotFound as error:
+        message = f"metarange {tree} or a range of it is not in the storage of this repository"
+        raise InvalidInput(message, code="no-such-tree", meta_range_id=tree) from error
+
+    def make(tip: Tip) -> Candidate:
+        if tree == tip.head.meta_range_id and not request.allow_empty:
+            raise InvalidInput(f"branch {name!r} would not change", code="no-changes")
+        return Candidate(tree)
+
+    return advance(lake, repository, name, _said(lake, request), make, action=Action.COMMIT)
+
+
+def _said(lake: Lake, request: CommitRequest) -> Said:
+    date = request.creation_date
+    now = from_seconds(lake.environment.now()) if date is None else date
+    return Said(request.committer, request.message, request.metadata, now)

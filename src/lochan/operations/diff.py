@@ -3,11 +3,14 @@
 
     two dots      left's commit against right's
     three dots    their merge base against right's commit: what right changed since they parted
+    compared      three dots, held against left: what left has too is no change, and what left has
+                  changed otherwise is a conflict; it is what merging right into left would meet
     uncommitted   the head's tree against what the branch shows
 
-Refs stand for commits here; what is staged on a branch is asked for by `diff_uncommitted`. With a
-delimiter, changes below a common prefix are one item of kind prefix_changed, and are jumped over.
-A page that cannot be read whole is an error (H9).
+Refs stand for commits here, but for branch$ on the right of two dots, which is what the branch
+shows; what is staged on a branch alone is asked for by `diff_uncommitted`. With a delimiter,
+changes below a common prefix are one item of kind prefix_changed, and are jumped over. A page that
+cannot be read whole is an error (H9).
 """
 
 from dataclasses import dataclass
@@ -17,14 +20,17 @@ from lochan.committed.listing import Prefix, Walk, list_records
 from lochan.errors import InvalidInput
 from lochan.model.changes import Change, ChangeKind
 from lochan.model.ids import BranchName, MetaRangeId
-from lochan.model.records import Branch, Repository
+from lochan.model.records import Branch, Commit, Repository
+from lochan.operations.compared_changes import ComparedChanges
 from lochan.operations.lake import Lake
 from lochan.operations.reference import commit_of, committed
 from lochan.operations.tree_changes import TreeChanges
 from lochan.operations.uncommitted_changes import UncommittedChanges
 from lochan.operations.view import read_stably
 from lochan.refs.clock_index import ClockIndex
+from lochan.refs.expression import Sign
 from lochan.refs.kinship import Kinship
+from lochan.refs.resolve import resolve
 
 MOST = 1000  # items a page
 
@@ -54,10 +60,11 @@ def diff_two_dot(
     lake: Lake, repository: Repository, left: str, right: str, page: PageRequest = FIRST_PAGE
 ) -> DiffPage:
     """Compare the commits of two refs: what makes left's content right's."""
-    trees = (
-        lake.commits.tree(repository, committed(lake, repository, left)),
-        lake.commits.tree(repository, committed(lake, repository, right)),
-    )
+    before = lake.commits.tree(repository, committed(lake, repository, left))
+    found = resolve(lake.tables(repository), right)
+    if found.branch is not None and found.view is Sign.STAGED:
+        return _shown_by(lake, repository, found.branch.branch_id, page, before)
+    trees = (before, lake.commits.tree(repository, found.commit_id))
     return _gather(_between(lake, repository, trees, page), page)
 
 
@@ -69,14 +76,23 @@ def diff_three_dot(
     Raises: InvalidInput when the two have no common ancestor; Conflict for a commit that was never
     published.
     """
-    ours, theirs = commit_of(lake, repository, left), commit_of(lake, repository, right)
-    for commit in (ours, theirs):
-        ClockIndex.of(lake.store, repository).require_published(commit)
-    parted = Kinship.of(lake.store, repository).merge_base(ours, theirs)
-    if parted is None:
-        raise InvalidInput(f"{left!r} and {right!r} have no common ancestor; use two dots")
-    trees = (parted.meta_range_id, theirs.meta_range_id)
+    parted = merge_base(lake, repository, left, right)
+    trees = (parted.base.meta_range_id, parted.right.meta_range_id)
     return _gather(_between(lake, repository, trees, page), page)
+
+
+def diff_compared(
+    lake: Lake, repository: Repository, left: str, right: str, page: PageRequest = FIRST_PAGE
+) -> DiffPage:
+    """Give what merging right into left would bring, and where it would meet a conflict.
+
+    Raises: as `diff_three_dot`.
+    """
+    parted = merge_base(lake, repository, left, right)
+    trees = (parted.base.meta_range_id, parted.right.meta_range_id)
+    theirs = _between(lake, repository, trees, page)
+    snapshots = lake.storage(repository.storage_namespace).snapshots
+    return _gather(ComparedChanges(theirs, snapshots, parted.left.meta_range_id), page)
 
 
 def diff_uncommitted(
@@ -86,10 +102,45 @@ def diff_uncommitted(
 
     Writes of what the head holds already, and deletions of what it lacks, are no changes.
     """
+    return _shown_by(lake, repository, branch, page)
+
+
+@dataclass(frozen=True, slots=True)
+class Parted:
+    """Two commits, and the one where they parted."""
+
+    left: Commit
+    right: Commit
+    base: Commit
+
+
+def merge_base(lake: Lake, repository: Repository, left: str, right: str) -> Parted:
+    """Find where two refs parted: their best common ancestor.
+
+    Raises: InvalidInput, code no-merge-base; Conflict for a commit that was never published.
+    """
+    ours, theirs = commit_of(lake, repository, left), commit_of(lake, repository, right)
+    for commit in (ours, theirs):
+        ClockIndex.of(lake.store, repository).require_published(commit)
+    base = Kinship.of(lake.store, repository).merge_base(ours, theirs)
+    if base is None:
+        message = f"{left!r} and {right!r} have no common ancestor; use two dots"
+        raise InvalidInput(message, code="no-merge-base")
+    return Parted(ours, theirs, base)
+
+
+def _shown_by(
+    lake: Lake,
+    repository: Repository,
+    branch: BranchName,
+    page: PageRequest,
+    against: MetaRangeId | None = None,
+) -> DiffPage:
+    """Compare what a branch shows with a tree, its head's if none is given."""
 
     def gather(record: Branch) -> DiffPage:
         stop = after_prefix(page.prefix)
-        return _gather(UncommittedChanges(lake, repository, record, stop), page)
+        return _gather(UncommittedChanges(lake, repository, record, stop, against=against), page)
 
     return read_stably(lake, repository, branch, gather)
 

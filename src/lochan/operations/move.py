@@ -81,7 +81,8 @@ def _move(lake: Lake, repository: Repository, name: BranchName, batch: Sequence[
                 request.answer = answer
             return
         stored = lake.branches.fresh(repository, name)
-    raise Conflict(f"branch {name!r} was changed by others {ATTEMPTS} times; try again")
+    message = f"branch {name!r} was changed by others {ATTEMPTS} times; try again"
+    raise Conflict(message, code="contended", branch=name)
 
 
 def _begin(

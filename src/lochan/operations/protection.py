@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from lochan.errors import InvalidInput, PredicateFailed
+from lochan.errors import AlreadyExists, InvalidInput, NotFound, PredicateFailed
 from lochan.model.ident import digest, int64, string
 from lochan.model.records import BlockedAction, BranchProtectionRule, Repository
 from lochan.operations.allowed import require_writable
@@ -65,6 +65,38 @@ def set_branch_protection(
         return msgspec.structs.replace(record, branch_protection=wanted)
 
     return _protection(change_repository(lake, repository, change).branch_protection)
+
+
+def add_branch_protection(lake: Lake, repository: Repository, pattern: str) -> None:
+    """Add a rule against all that rules can block, beside those that are there.
+
+    Raises: AlreadyExists when the pattern has a rule; InvalidInput; Refused; UnknownOutcome.
+    """
+
+    def change(record: Repository) -> Repository:
+        require_writable(record, force=lake.force)
+        held = record.branch_protection
+        if any(rule.pattern == pattern for rule in held):
+            message = f"pattern {pattern!r} of {record.repository_id!r} has a rule; change that one"
+            raise AlreadyExists(message, code="protection-already-exists")
+        wanted = _valid((*held, BranchProtectionRule(pattern)))
+        return msgspec.structs.replace(record, branch_protection=wanted)
+
+    change_repository(lake, repository, change)
+
+
+def remove_branch_protection(lake: Lake, repository: Repository, pattern: str) -> None:
+    """Take the rule of a pattern away, and no other. Raises NotFound; Refused; UnknownOutcome."""
+
+    def change(record: Repository) -> Repository:
+        require_writable(record, force=lake.force)
+        left = tuple(rule for rule in record.branch_protection if rule.pattern != pattern)
+        if left == record.branch_protection:
+            message = f"no protection rule of {record.repository_id!r} has pattern {pattern!r}"
+            raise NotFound(message, code="protection-not-found")
+        return msgspec.structs.replace(record, branch_protection=left)
+
+    change_repository(lake, repository, change)
 
 
 def _protection(rules: Rules) -> BranchProtection:

@@ -111,7 +111,8 @@ def swap_reset(lake: Lake, repository: Repository, stored: Stored[Branch], moved
 
 def contended(name: BranchName) -> Conflict:
     """Make the error for a branch that never stood still."""
-    return Conflict(f"branch {name!r} was changed by others {ATTEMPTS} times; reset it again")
+    message = f"branch {name!r} was changed by others {ATTEMPTS} times; reset it again"
+    return Conflict(message, code="contended", branch=name)
 
 
 def _restore(lake: Lake, repository: Repository, name: BranchName, touched: Touched) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Walk what a branch record shows against its head, in key order, with jumps.
+"""Walk what a branch record shows against its head, or another tree, in key order, with jumps.
 
         head            the commit's tree
         base            the tree under the staged rows: the head's, or one that holds staged rows
@@ -38,10 +38,15 @@ class UncommittedChanges:
         branch: Branch,
         stop: bytes | None = None,
         tokens: Tokens | None = None,
+        *,
+        against: MetaRangeId | None = None,
     ) -> None:
-        """Walk the changes of keys below `stop`, of all tokens or of some; None is no bound."""
+        """Walk the changes of keys below `stop`, of all tokens or of some; None is no bound.
+
+        They are changes of the head's tree, unless it is another that they shall be held against.
+        """
         snapshots = lake.storage(repository.storage_namespace).snapshots
-        head = lake.commits.tree(repository, branch.commit_id)
+        head = lake.commits.tree(repository, branch.commit_id) if against is None else against
         under = tree_under(lake, repository, branch)
         rows = tokens_of(branch) if tokens is None else tokens
         self._staged = _StagedRows(lake, repository, rows, head, stop)

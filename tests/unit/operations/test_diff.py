@@ -99,7 +99,20 @@ def test_what_is_staged_is_not_compared_by_refs(parted: Stage) -> None:
     assert told(diff_two_dot(*where, "v1", "dev")) == []
     assert (ADDED, b"x") not in told(diff_two_dot(*where, "dev", "main"))
     with pytest.raises(InvalidInput, match="only commits are compared; use 'main'"):
-        diff_two_dot(*where, "dev", "main$")
+        diff_two_dot(*where, "main$", "dev")
+    with pytest.raises(InvalidInput, match="only commits are compared; use 'main'"):
+        diff_three_dot(*where, "dev", "main$")
+
+
+def test_two_dots_tell_what_a_branch_shows_if_the_right_side_asks_for_it(parted: Stage) -> None:
+    where = (parted.lake, parted.repository)
+    before = told(diff_two_dot(*where, "dev", "main"))
+    put(parted, b"x", b"staged")
+    delete(parted, b"c")
+    assert told(diff_two_dot(*where, "dev", "main$")) == [
+        *(each for each in before if each[1] != b"c"),
+        (ADDED, b"x"),
+    ]
 
 
 def test_staged_rows_that_change_nothing_are_no_change() -> None:

@@ -23,6 +23,7 @@ from lochan.operations.merge import MergeRequest, merge
 from lochan.operations.protection import set_branch_protection
 from lochan.operations.put_object import put_object
 from lochan.operations.repositories import change_repository, set_read_only
+from lochan.operations.repositories import delete_repository as end
 from lochan.operations.reset import reset, reset_object, reset_prefix
 from lochan.operations.tags import create_tag, delete_tag
 from lochan.operations.transplant import TransplantRequest, cherry_pick, revert
@@ -164,3 +165,13 @@ def test_rel_H15_a_flag_whose_answer_was_lost_is_set_or_not(fault: Fault) -> Non
         if faulty.calls < number:
             assert done
             return
+
+
+def test_a_read_only_repository_is_deleted_only_by_who_insists() -> None:
+    stage, _ = prepared()
+    held = set_read_only(stage.lake, stage.repository, read_only=True)
+    with pytest.raises(Refused, match="read-only"):
+        end(stage.lake, held)
+    end(stage.lake.forcing(), held)
+    with pytest.raises(RepositoryNotFound):
+        end(stage.lake, held)
