@@ -40,7 +40,7 @@ class Api:
     def __init__(self, services: Services, credential: IssuedCredential | None) -> None:
         self.services = services
         self._client = falcon.testing.TestClient(new_application(services))
-        self._credential = credential
+        self.credential = credential
 
     def ask(
         self,
@@ -53,8 +53,8 @@ class Api:
     ) -> falcon.testing.Result:
         """Send a request; `params`, `json` and `body` are Falcon's."""
         sent = dict(headers or {})
-        if self._credential is not None and "authorization" not in sent:
-            pair = f"{self._credential.access_key_id}:{self._credential.secret_access_key}"
+        if self.credential is not None and "authorization" not in sent:
+            pair = f"{self.credential.access_key_id}:{self.credential.secret_access_key}"
             sent["authorization"] = "Basic " + b64encode(pair.encode()).decode()
         # Falcon's client knows WSGI's folded headers alone; ours come raw, too.
         raw = [(name.lower(), value) for name, value in sent.items()]

@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import chain
 from queue import SimpleQueue
-from typing import IO, Final, cast
+from typing import IO, Any, Final, cast
 
 from granian._granian import RSGIHTTPProtocol as HTTPProtocol
 from granian._granian import RSGIProtocolClosed as ProtocolClosed
@@ -223,10 +223,8 @@ class _Pipe(io.RawIOBase):
                 self._room.clear()
                 if self._held > PIPE_BYTES:
                     waiting = asyncio.ensure_future(self._room.wait())
-                    await asyncio.wait(
-                        [waiting, cast("asyncio.Future[bool]", finished)],
-                        return_when=asyncio.FIRST_COMPLETED,
-                    )
+                    either: list[asyncio.Future[Any]] = [waiting, finished]
+                    await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
                     waiting.cancel()
             if finished.done():
                 break

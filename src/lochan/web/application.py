@@ -7,6 +7,7 @@ the API's own form.
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Final
 
 import falcon
@@ -17,9 +18,9 @@ from lochan.errors import Internal, NotFound
 from lochan.shapes.errors import Error
 from lochan.web.api import ROUTES
 from lochan.web.edges import edges
-from lochan.web.errors import error_reply
+from lochan.web.errors import error_reply, unexpected
 from lochan.web.openapi import document
-from lochan.web.reply import JSON
+from lochan.web.reply import JSON, Reply
 from lochan.web.route import Route
 from lochan.web.serve_call import responder
 from lochan.web.services import Services
@@ -33,6 +34,7 @@ def new_application(services: Services) -> falcon.App[falcon.Request, falcon.Res
     application = falcon.App(middleware=[Told(services)])
     application.req_options.strip_url_path_trailing_slash = True
     application.set_error_serializer(_serialized)
+    application.add_error_handler(Exception, partial(_broken, services))
     described = msgspec.json.encode(document(ROUTES, prefix=PREFIX, version=services.version))
     _register(application, services, ROUTES, PREFIX)
     _register(application, services, edges(described), "")
@@ -58,12 +60,28 @@ def _register(
         application.add_route(prefix + path, resource)
 
 
-def _nowhere(req: falcon.Request, resp: falcon.Response, **_: object) -> None:
-    error = NotFound(f"there is nothing at {req.path}", code="no-such-address")
-    reply = error_reply(error)
-    resp.status = reply.status or 404
+def _broken(
+    services: Services,
+    req: falcon.Request,
+    resp: falcon.Response,
+    error: Exception,
+    _: object,
+) -> None:
+    """Answer for a bug outside of any handler."""
+    if isinstance(error, falcon.HTTPError | falcon.HTTPStatus):
+        raise error  # Falcon's own; it answers by itself
+    _answer(resp, unexpected(services, req, error))
+
+
+def _answer(resp: falcon.Response, reply: Reply) -> None:
+    resp.status = reply.status or 500
     resp.content_type = JSON
     resp.data = msgspec.json.encode(reply.body) + b"\n"
+
+
+def _nowhere(req: falcon.Request, resp: falcon.Response, **_: object) -> None:
+    error = NotFound(f"there is nothing at {req.path}", code="no-such-address")
+    _answer(resp, error_reply(error))
 
 
 def _serialized(

@@ -85,6 +85,11 @@ class Call:
         return found
 
     @property
+    def address(self) -> str:
+        """Give the network address of who asks."""
+        return self.request.remote_addr or ""
+
+    @property
     def user(self) -> Principal:
         """Give who asks. Raises Unauthenticated for nobody known."""
         if self.principal is None:

@@ -113,7 +113,8 @@ def _write(response: falcon.Response, route: Route, answer: object) -> None:
     status = reply.status or route.status
     response.status = status
     for name, value in reply.headers.items():
-        response.set_header(name, value)
+        # A cookie may come beside others; Falcon wants that said.
+        (response.append_header if name == "set-cookie" else response.set_header)(name, value)
     if reply.chunks is not None:
         response.content_type = reply.content_type
         response.stream = reply.chunks
