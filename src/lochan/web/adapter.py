@@ -131,7 +131,7 @@ class Adapter:
     def _serve(self) -> None:
         while (exchange := self._work.get()) is not None:
             try:
-                exchange.run(self._application)
+                exchange.run(self._application, self._environment)
             except Exception:  # noqa: BLE001 - the next request needs this thread
                 # Granian answers 500, or breaks off what was begun; this thread serves on.
                 _log.exception("a request met a bug")
@@ -166,14 +166,14 @@ class _Exchange:
         self.status = 500
         self.headers: list[tuple[str, str]] = []
 
-    def run(self, application: Wsgi) -> None:
+    def run(self, application: Wsgi, environment: Environment) -> None:
         """Ask the application and send what it says; an answer nobody waits for is dropped."""
         chunks = application(self.environ, self._start)
         try:
             if isinstance(chunks, list) and len(chunks) <= 1:
                 self.protocol.response_bytes(self.status, self.headers, b"".join(chunks))
             else:
-                self._stream(chunks)
+                self._stream(chunks, environment)
         except (ProtocolClosed, ClientGone):
             pass
         finally:
@@ -184,13 +184,13 @@ class _Exchange:
         self.status = int(status[:3])
         self.headers = headers
 
-    def _stream(self, chunks: Iterable[bytes]) -> None:
+    def _stream(self, chunks: Iterable[bytes], environment: Environment) -> None:
         pieces = iter(chunks)
         first = next(pieces, b"")
         if not first:
             self.protocol.response_bytes(self.status, self.headers, b"")
             return
-        with Outlet() as outlet:
+        with Outlet(environment) as outlet:
             self.protocol.response_file(self.status, self.headers, outlet.name)
             for chunk in chain((first,), pieces):
                 outlet.write(chunk)

@@ -10,9 +10,10 @@ import os
 import struct
 import sys
 import termios
-import time
 from types import TracebackType
 from typing import Final, Self
+
+from lochan.environment import Environment
 
 _CAPACITY: Final = 1 << 20
 _SET_CAPACITY: Final = 1031  # F_SETPIPE_SZ of Linux; Python 3.11 names it, elsewhere it is missing
@@ -28,8 +29,9 @@ class ClientGone(Exception):
 class Outlet:
     """The writer's end; `name` is the reader's."""
 
-    def __init__(self) -> None:
+    def __init__(self, environment: Environment) -> None:
         """Open a pipe."""
+        self._sleep = environment.sleep
         self._reader, self._writer = os.pipe()
         self._is_open = False
         if sys.platform == "linux":
@@ -70,5 +72,5 @@ class Outlet:
                 os.close(self._reader)
                 self._is_open = True
                 return
-            time.sleep(_PAUSE_S)  # noqa: TID251 - the server's own thread, which has no event for this
+            self._sleep(_PAUSE_S)
         raise ClientGone
