@@ -315,6 +315,14 @@ class SupportsMultipart(Protocol):
 
 
 @runtime_checkable
+class SupportsPresignedParts(Protocol):
+    """Uploads whose parts others may put for a while, by URLs like those of `SupportsPresign`."""
+
+    def presign_part(self, address: str, upload: str, number: int, *, expires_s: int) -> str:
+        """Give a URL that puts one part until it expires; its answer tells the part's etag."""
+
+
+@runtime_checkable
 class SupportsPresign(Protocol):
     """A store that lets others in for a while, by a URL that carries its own permission."""
 

@@ -15,7 +15,7 @@ stays, or, if it replaces a key between the second reading and its tombstone, is
 write there while it moves.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from lochan.errors import AlreadyExists, Conflict, InvalidInput
 from lochan.kernel.records import Record
@@ -33,6 +33,9 @@ from lochan.refs.outcomes import begun
 AT_ONCE = 1000  # keys
 ATTEMPTS = 100  # for a page whose entries change between any two readings
 
+# Refuses, by an error, a caller that may not move one key to another.
+Require = Callable[[bytes, bytes], None]
+
 
 def rename_prefix(
     lake: Lake,
@@ -42,12 +45,14 @@ def rename_prefix(
     destination: bytes,
     *,
     overwrite: bool = False,
+    require: Require | None = None,
 ) -> int:
     """Move every key under `source` to `destination`; count them.
 
     With `overwrite`, what lies under the destination stays there unless a key is moved over it.
-    Raises: AlreadyExists; Refused; InvalidInput when one prefix begins with the other, or a new key
-    would be too long; UnknownOutcome when some keys may have been moved.
+    `require` is asked of all keys before the first one moves, and again of each as it moves.
+    Raises: what `require` raises; AlreadyExists; Refused; InvalidInput when one prefix begins with
+    the other, or a new key would be too long; UnknownOutcome when some keys may have been moved.
     """
     _require_apart(source, destination)
     seen_writable(lake, repository, branch)
@@ -57,14 +62,15 @@ def rename_prefix(
             " overwrite them, which also ends a rename that was interrupted",
             code="prefix-exists",
         )
-    if len(destination) > len(source):
-        _require_short(lake, repository, branch, source, destination)
+    if len(destination) > len(source) or require is not None:
+        _require_movable(lake, repository, branch, (source, destination), require)
     moved, after = 0, b""
     with begun(f"the rename of {source!r}"):
         while True:
             page = _logged_page(lake, repository, branch, source, after)
             rows = list(_rows(page))
             if rows:
+                _require_rows(rows, (source, destination), require)
                 _move(lake, repository, branch, rows, (source, destination))
                 moved, after = moved + len(rows), rows[-1].key
             if not page.has_more:
@@ -112,17 +118,29 @@ def _require_apart(source: bytes, destination: bytes) -> None:
         raise InvalidInput(message, code="prefixes-overlap")
 
 
-def _require_short(
-    lake: Lake, repository: Repository, branch: BranchName, source: bytes, destination: bytes
+def _require_movable(
+    lake: Lake,
+    repository: Repository,
+    branch: BranchName,
+    prefixes: tuple[bytes, bytes],
+    require: Require | None,
 ) -> None:
     """Refuse before anything is moved, rather than in the middle."""
-    longest = MAX_KEY_BYTES - len(destination) + len(source)
     after, has_more = b"", True
     while has_more:
-        page = list_objects(lake, repository, branch, source, after=after, amount=AT_ONCE)
-        for row in _rows(page):
-            after = row.key
-            if len(row.key) > longest:
-                message = f"{row.key!r} would be longer than {MAX_KEY_BYTES} bytes; shorten it"
-                raise InvalidInput(message, code="invalid-object-path")
-        has_more = page.has_more
+        page = list_objects(lake, repository, branch, prefixes[0], after=after, amount=AT_ONCE)
+        rows = list(_rows(page))
+        _require_rows(rows, prefixes, require)
+        after, has_more = rows[-1].key if rows else after, page.has_more
+
+
+def _require_rows(
+    rows: list[Record], prefixes: tuple[bytes, bytes], require: Require | None
+) -> None:
+    source, destination = prefixes
+    for row in rows:
+        if len(row.key) > MAX_KEY_BYTES - len(destination) + len(source):
+            message = f"{row.key!r} would be longer than {MAX_KEY_BYTES} bytes; shorten it"
+            raise InvalidInput(message, code="invalid-object-path")
+        if require is not None:
+            require(row.key, destination + row.key[len(source) :])

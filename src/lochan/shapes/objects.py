@@ -150,6 +150,23 @@ class ObjectCopyCreation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ] = False
 
 
+class ObjectRename(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An object that gets another path, or with a slash at its end all objects below one."""
+
+    source: ObjectPath
+    destination: ObjectPath
+    overwrite: Annotated[
+        bool, Meta(description="Replace what is at the destination, which also ends a rename.")
+    ] = False
+    force: Force = False
+
+
+class ObjectsRenamed(Struct, frozen=True, kw_only=True):
+    """How many objects have another path now."""
+
+    renamed: Annotated[int, Meta(ge=0, description="Number of objects.")]
+
+
 class ObjectStageCreation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An object whose bytes are in the store already."""
 

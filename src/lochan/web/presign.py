@@ -74,6 +74,11 @@ def signing_key(settings: Settings) -> bytes:
     return settings.signing_key
 
 
+def lifetime(services: Services) -> int:
+    """Say for how many seconds what is signed now is good."""
+    return max(1, int(services.settings.blockstore.signing.expiry_seconds))
+
+
 def presign_read(call: Call, entry: Entry, path: str) -> Signed | None:
     """Sign a URL that reads an entry's bytes; None for a file that lies in several places."""
     if entry.blocks or not entry.address:
@@ -89,7 +94,7 @@ def presign_read(call: Call, entry: Entry, path: str) -> Signed | None:
         content_type=entry.content_type,
     )
     if isinstance(store, SupportsPresign):
-        return Signed(store.presign_get(name, _lifetime(call.services)), ticket.expires)
+        return Signed(store.presign_get(name, lifetime(call.services)), ticket.expires)
     return Signed(ticket_url(call, ticket), ticket.expires)
 
 
@@ -97,7 +102,7 @@ def presign_write(call: Call, store: ObjectStore, address: str) -> Signed:
     """Sign a URL that writes an object at an address of the repository's own namespace, once."""
     ticket = Ticket("PUT", call.repository.unique_identifier, address, _expiry(call.services))
     if isinstance(store, SupportsPresign):
-        return Signed(store.presign_put(address, _lifetime(call.services)), ticket.expires)
+        return Signed(store.presign_put(address, lifetime(call.services)), ticket.expires)
     return Signed(ticket_url(call, ticket), ticket.expires)
 
 
@@ -148,11 +153,7 @@ def _signature(settings: Settings, payload: bytes) -> bytes:
 
 
 def _expiry(services: Services) -> int:
-    return int(services.lake.environment.now()) + _lifetime(services)
-
-
-def _lifetime(services: Services) -> int:
-    return max(1, int(services.settings.blockstore.signing.expiry_seconds))
+    return int(services.lake.environment.now()) + lifetime(services)
 
 
 def _text(raw: bytes) -> str:

@@ -30,7 +30,7 @@ from lochan.shapes.objects import (
 from lochan.web.api.object_stats import object_stats, prefix_stats
 from lochan.web.api.pages import amount_of, pagination
 from lochan.web.call import Call
-from lochan.web.needs import Need, each
+from lochan.web.needs import Need
 from lochan.web.presign import presign_read
 from lochan.web.route import NOTHING, Routes
 
@@ -59,14 +59,13 @@ def stat_object(call: Call) -> ObjectStats:
 
 @ROUTES.get(
     "/repositories/{repository}/refs/{ref}/objects/ls",
-    needs=each(Need("fs:ListObjects", _REPOSITORY), Need("fs:ReadObject", _OBJECT)),
+    needs=Need("fs:ListObjects", _REPOSITORY),
     query=ListObjectsQuery,
     answers={200: ObjectStatsList},
 )
 def list_objects(call: Call) -> ObjectStatsList:
     """Give objects, and prefixes where a delimiter is given, in order of their paths."""
     asked = call.asked(ListObjectsQuery)
-    call.require(Need("fs:ListObjects", _REPOSITORY).of(call.path.__getitem__))
     page = page_of_objects(
         call.lake,
         call.repository,

@@ -102,6 +102,17 @@ class S3Uploads:
         except NotFound:
             return
 
+    def presign_part(self, address: str, upload: str, number: int, *, expires_s: int) -> str:
+        """Sign a URL that puts one part."""
+        check_part_number(number)
+        with told(Attempt(address)):
+            url = self._clients.boto_steady.generate_presigned_url(
+                "upload_part",
+                Params=self._at(address, upload) | {"PartNumber": number},
+                ExpiresIn=expires_s,
+            )
+        return str(url)
+
     def _send(
         self, address: str, upload: str, number: int, body: bytes | IO[bytes], size: int
     ) -> Part:

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rename one object by metadata alone: its entry goes to the new key, and its bytes stay.
+
+    1. copy by reference to the new key, which is logged (H19), unless something is there
+    2. a tombstone at the old key
+
+Step 2 begins when step 1 was acknowledged, so the object can always be reached under one key or the
+other, and under both for a moment. After a failure in between, the same call with `overwrite` ends
+it. As with a prefix, nobody should write to the old key meanwhile.
+"""
+
+from lochan.errors import AlreadyExists, InvalidInput, PredicateFailed
+from lochan.model.ids import BranchName, ObjectKey
+from lochan.model.records import Repository
+from lochan.operations.conditions import if_absent
+from lochan.operations.copy_object import Source, copy_object
+from lochan.operations.delete_objects import delete_objects
+from lochan.operations.lake import Lake
+from lochan.refs.outcomes import begun
+
+
+def rename_object(
+    lake: Lake,
+    repository: Repository,
+    branch: BranchName,
+    source: ObjectKey,
+    destination: ObjectKey,
+    *,
+    overwrite: bool = False,
+) -> None:
+    """Move an object of a branch to another key.
+
+    Raises: NotFound for the source; AlreadyExists, unless it may be overwritten; InvalidInput when
+    both keys are one; Refused; UnknownOutcome when the object may be there under both.
+    """
+    if source == destination:
+        raise InvalidInput(f"{source!r} is renamed to itself", code="prefixes-overlap")
+    condition = None if overwrite else if_absent
+    try:
+        copy_object(
+            lake, repository, branch, destination, Source(branch, source), condition=condition
+        )
+    except PredicateFailed as error:
+        message = f"there is an object {destination!r} on {branch!r}; choose another key"
+        raise AlreadyExists(message, code="object-exists") from error
+    with begun(f"the rename of {source!r}"):
+        delete_objects(lake, repository, branch, [source])
