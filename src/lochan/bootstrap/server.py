@@ -13,6 +13,7 @@ from lochan.environment import Environment
 from lochan.logs import AccessLog, AuditLog, Lines, open_log
 from lochan.metrics import Metrics, Workers
 from lochan.operations.repository_reads import RepositoryReads
+from lochan.operations.tasks import Tasks
 from lochan.web.readiness import Readiness
 from lochan.web.services import Services
 
@@ -43,6 +44,15 @@ def open_services(
                 readable=settings.blockstore.readable_folders,
             )
         )
+        tasks = opened.enter_context(
+            closing(
+                Tasks(
+                    lake.store,
+                    environment,
+                    lambda error: log.error("a task broke", exc_info=error),
+                )
+            )
+        )
         secret = settings.auth.encrypt.secret_key.derive("access")
         console = said.format == "console" or (said.format == "auto" and lines.is_terminal)
         yield Services(
@@ -50,6 +60,7 @@ def open_services(
             open_access(lake.store, environment, secret),
             settings,
             RepositoryReads(lake.store, environment),
+            tasks,
             Readiness(lake.store, environment),
             log,
             AccessLog(lines, environment, console=console),

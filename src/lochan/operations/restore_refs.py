@@ -38,6 +38,7 @@ from lochan.model.ids import (
 )
 from lochan.model.keys import COMMITS, TAGS, partition_of
 from lochan.model.records import COMMIT_VERSION, Branch, Clock, Commit, Repository, Tag
+from lochan.operations.allowed import require_writable
 from lochan.operations.lake import Lake
 from lochan.operations.refs_dump import MANIFEST, RefsDump, decode_dump
 from lochan.refs.creation import is_bare
@@ -78,9 +79,10 @@ def restore_refs(lake: Lake, repository: Repository, dump: RefsDump) -> Restored
     """Restore a dump whose files are in the repository's storage namespace.
 
     After an error it may be repeated with the same dump, and goes on. Raises: Refused (codes
-    not-bare, other-restore); Corruption when the dump is not whole, and then nothing is written;
-    UnknownOutcome, Unavailable.
+    not-bare, other-restore, read-only-repository); Corruption when the dump is not whole, and then
+    nothing is written; UnknownOutcome, Unavailable.
     """
+    require_writable(lake.branches.fresh_repository(repository), force=lake.force)
     with begun(f"restoring the refs of {repository.repository_id!r}"):
         _mark(lake, repository, dump)
         history = _history(lake, repository, dump)

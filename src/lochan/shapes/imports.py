@@ -46,7 +46,9 @@ class ImportQuery(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class ImportStatus(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How far an import has come."""
 
-    completed: Annotated[bool, Meta(description="Whether it is over, well or not.")]
+    completed: Annotated[
+        bool, Meta(description="Whether it is committed; one that failed has an error instead.")
+    ]
     update_time: Timestamp
     ingested_objects: Annotated[int, Meta(ge=0, description="Objects found so far.")] | None = None
     metarange_id: Annotated[str, Meta(description="The tree it made.")] | None = None

@@ -9,6 +9,7 @@ from lochan.logs import AccessLog, AuditLog, Log
 from lochan.metrics import Metrics, Workers
 from lochan.operations.lake import Lake
 from lochan.operations.repository_reads import RepositoryReads
+from lochan.operations.tasks import Tasks
 from lochan.web.readiness import Readiness
 
 
@@ -20,6 +21,7 @@ class Services:
     access: Access
     settings: Settings
     repositories: RepositoryReads
+    tasks: Tasks
     readiness: Readiness
     log: Log
     requests: AccessLog
