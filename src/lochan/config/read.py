@@ -100,6 +100,6 @@ def _keys(kind: type[Settings | ClientSettings]) -> Iterator[str]:
 
 def _others(environment: Mapping[str, str], kind: type[Settings | ClientSettings]) -> Iterator[str]:
     """Name the variables that mean something to somebody else."""
-    yield from (CONFIG, "LOCHAN_KERNEL")
+    yield from (CONFIG, "LOCHAN_KERNEL", "LOCHAN_DEBUG")
     yield from map(variable_of, _keys(kind))
     yield from filter(_FOREIGN.fullmatch, environment)

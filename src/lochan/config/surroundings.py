@@ -25,3 +25,8 @@ def kernel_choice() -> str:
     if wanted not in {"", "native", "twin"}:
         raise InvalidInput(f"LOCHAN_KERNEL is {wanted!r}; it takes native or twin")
     return wanted
+
+
+def is_debugging() -> bool:
+    """Say whether LOCHAN_DEBUG asks for tracebacks."""
+    return bool(os.environ.get("LOCHAN_DEBUG"))
