@@ -4,21 +4,29 @@
 from lochan.web.api import (
     config,
     copies,
+    credentials,
     deletions,
     downloads,
+    groups,
     multipart,
     objects,
+    policies,
     presigned,
     setup,
     staging,
     symlinks,
     tags,
     uploads,
+    users,
 )
 from lochan.web.route import Route
 
 ROUTES: tuple[Route, ...] = (
     *setup.ROUTES,
+    *users.ROUTES,
+    *groups.ROUTES,
+    *policies.ROUTES,
+    *credentials.ROUTES,
     *config.ROUTES,
     *tags.ROUTES,
     *objects.ROUTES,
