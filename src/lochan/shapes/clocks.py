@@ -32,6 +32,12 @@ class CommitClocks(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     clocks: list[Clock]
 
 
+class CommitClocksQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whose clock is asked for."""
+
+    commit: RefExpression
+
+
 class KinshipQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Two commits to be compared."""
 
@@ -54,3 +60,32 @@ class Kinship(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkn
     ) = None
     ahead: Annotated[int, Meta(ge=0, description="Commits that only `one` has behind it.")]
     behind: Annotated[int, Meta(ge=0, description="Commits that only `other` has behind it.")]
+
+
+class HistorySpansQuery(
+    Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
+    """The commits between two, as places."""
+
+    to_commit: RefExpression
+    from_commit: Annotated[
+        str, Meta(description="Leave out this commit and all that are behind it.")
+    ] = ""
+    strict: Annotated[
+        bool, Meta(description="Refuse a `from_commit` that is no ancestor of `to_commit`.")
+    ] = False
+
+
+class Span(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Neighbours on one line of commits, both ends included."""
+
+    branch: Annotated[str, Meta(description="Id of a line of commits.")]
+    first: Annotated[int, Meta(ge=0, description="The first place.")]
+    last: Annotated[int, Meta(ge=0, description="The last place.")]
+
+
+class HistorySpans(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The commits between two: a commit is at every place of every span."""
+
+    commits: Annotated[int, Meta(ge=0, description="How many they are.")]
+    spans: list[Span]

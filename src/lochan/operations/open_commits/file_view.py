@@ -69,9 +69,9 @@ class FileView:
         """Say whether anything lies under a path; the root is the empty one."""
         return next(self.under(key), None) is not None or not key
 
-    def children(self, directory: bytes) -> Iterator[File | Prefix]:
+    def children(self, directory: bytes, after: bytes = b"") -> Iterator[File | Prefix]:
         """Give what lies directly in a directory, in key order; directories as prefixes."""
-        return list_records(self._walk(), _inside(directory), delimiter=SEPARATOR)
+        return list_records(self._walk(), _inside(directory), after=after, delimiter=SEPARATOR)
 
     def under(self, directory: bytes) -> Iterator[File]:
         """Give every file below a directory, in key order."""

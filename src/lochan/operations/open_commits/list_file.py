@@ -19,10 +19,11 @@ from lochan.operations.open_commits.inspect_file import FileInfo, FileKind
 
 
 def list_file(
-    lake: Lake, repository: Repository, path: str | bytes, commit: str
+    lake: Lake, repository: Repository, path: str | bytes, commit: str, *, after: bytes = b""
 ) -> Iterator[FileInfo]:
     """Give the children of a directory; the empty path is the root, which is always there.
 
+    With `after` it goes on behind a child: a file's path, or a directory's with a slash behind it.
     Raises: NotFound for the commit or the directory; InvalidInput for a file.
     """
     directory = valid_file_path(path) if path else ObjectKey(b"")
@@ -31,7 +32,7 @@ def list_file(
         if view.find(directory) is not None:
             raise InvalidInput(f"{path!r} is a file; inspect it", code="is-a-file")
         raise NotFound(f"there is no directory {path!r} at {commit}", code="file-not-found")
-    return map(_described, view.children(directory))
+    return map(_described, view.children(directory, after))
 
 
 def _described(child: File | Prefix) -> FileInfo:
