@@ -108,8 +108,10 @@ def store_credential(access: Access, user: User, credential: Credential) -> None
 def get_credentials(access: Access, user_name: str, access_key_id: str) -> Credential:
     """Read an access key of a user. Raises NotFound."""
     user = get_entity(kinds.users(access), user_name)
-    place = belonging_to(user.unique_identifier, access_key_id)
-    found = access.tables.user_credentials.find(place) if _is_key_id(access_key_id) else None
+    found = None
+    if _is_key_id(access_key_id):
+        place = belonging_to(user.unique_identifier, access_key_id)
+        found = access.tables.user_credentials.find(place)
     if found is None:
         raise _not_found(user_name, access_key_id)
     return found.record

@@ -46,8 +46,9 @@ def put_row(table: Table[Row], name: bytes, row: Row, check: Callable[[], None])
 def remove_row(table: Table[Row], name: bytes, row: Row) -> bool:
     """Remove a row if it is still this one; say whether it was there."""
     was_there = False
-    for _ in range(ATTEMPTS):
-        found = table.find(name)
+    for attempt in range(ATTEMPTS):
+        with begun(f"removing {name.decode()!r}") if attempt else nullcontext():
+            found = table.find(name)
         if found is None or found.record != row:
             return was_there
         was_there = True

@@ -39,9 +39,7 @@ def setup(
     Raises: AlreadyExists when the lake has been set up, InvalidInput, Conflict, Unavailable when
     nothing was made, UnknownOutcome.
     """
-    if access.tables.users.find(valid_name("user", user_name).encode()) is not None:
-        message = f"there is a user {user_name!r} already; set the lake up under another name"
-        raise AlreadyExists(message, code="user-already-exists")
+    valid_name("user", user_name)
     issued = draw_credential(access, access_key_id, secret_access_key)
     wanted = Setup(
         user=user_name,
@@ -77,12 +75,20 @@ def _decide(access: Access, wanted: Setup) -> Setup:
     for _ in range(ATTEMPTS):
         if found is not None:
             return found.record
+        _check_free(access, wanted.user)
         with suppress(PredicateFailed, UnknownOutcome):  # what was lost or won is read below
             table.set_if(_KEY, wanted, None)
             return wanted
         with begun("setting up the lake"):
             found = table.find(_KEY)
     raise UnknownOutcome("the set-up may have begun; look whether the lake is set up")
+
+
+def _check_free(access: Access, user_name: str) -> None:
+    """Refuse a name that somebody has, made by hand before the set-up: it could not be finished."""
+    if access.tables.users.find(user_name.encode()) is not None:
+        message = f"there is a user {user_name!r} already; set the lake up under another name"
+        raise AlreadyExists(message, code="user-already-exists")
 
 
 def _finish(access: Access, decided: Setup) -> None:
