@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from lochan.errors import InvalidInput, NotFound
-from lochan.model.ids import BranchName, CommitId, MetaRangeId
+from lochan.model.ids import BranchName, CommitId, MetaRangeId, is_commit_id
 from lochan.model.records import Branch, Commit, Repository
 from lochan.operations.lake import Lake
 from lochan.operations.view import read_stably
@@ -40,6 +40,13 @@ def read_ref(
         except NotFound as error:
             if error.code != "branch-not-found":
                 raise
+    elif is_commit_id(ref):
+        try:  # what a commit's tree is was remembered, and needs no look at all
+            tree = lake.commits.tree(repository, CommitId(ref))
+        except NotFound:
+            pass
+        else:
+            return of_tree(tree)
     found = resolve(lake.tables(repository), ref)
     if found.staging and found.branch is not None:
         return read_stably(lake, repository, found.branch.branch_id, of_branch)
