@@ -26,7 +26,7 @@ class RepositoryCreation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A repository to be made."""
 
     name: RepositoryName
-    storage_namespace: StorageNamespace
+    storage_namespace: StorageNamespace = ""
     storage_id: StorageId = ""
     default_branch: BranchName = "main"
     sample_data: Annotated[bool, Meta(description="Put a few example objects in.")] = False

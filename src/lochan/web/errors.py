@@ -13,9 +13,11 @@ from lochan.web.services import Services
 RETRY_AFTER_S: Final = "1"
 # Codes whose HTTP status says more than their category's.
 _STATUS: Final = {
+    "namespace-in-use": 400,  # lakeFS's status, though a name is taken
     "body-too-large": 413,
     "unsupported-media-type": 415,
     "invalid-range": 416,
+    "contended": 429,  # others always came first; lakeFS's word is "too many attempts"
     "too-many-attempts": 429,
     "too-many-requests": 429,
     "not-implemented": 501,

@@ -13,7 +13,7 @@ import msgspec.json
 from lochan.shapes.errors import Error
 from lochan.web.errors import COMMON_STATUSES
 from lochan.web.needs import ANYBODY, names_of
-from lochan.web.route import Content, Route, Shape
+from lochan.web.route import Content, Json, Route, Shape
 
 VERSION: Final = "3.1.0"
 _TEMPLATE: Final = "#/components/schemas/{name}"
@@ -75,8 +75,8 @@ def document(routes: Iterable[Route], *, prefix: str, version: str) -> dict[str,
     }
 
 
-def _shapes(routes: list[Route]) -> list[type[msgspec.Struct]]:
-    found: dict[type[msgspec.Struct], None] = {Error: None}
+def _shapes(routes: list[Route]) -> list[Json]:
+    found: dict[Json, None] = {Error: None}
     for route in routes:
         for shape in (*route.answers.values(), route.body, route.query):
             if shape is not None and not isinstance(shape, Content):
@@ -85,7 +85,7 @@ def _shapes(routes: list[Route]) -> list[type[msgspec.Struct]]:
 
 
 def _operation(
-    route: Route, schema_of: dict[type[msgspec.Struct], Any], components: dict[str, Any]
+    route: Route, schema_of: dict[Json, Any], components: dict[str, Any]
 ) -> dict[str, Any]:
     summary, _, rest = (route.handler.__doc__ or "").strip().partition("\n")
     operation: dict[str, Any] = {
@@ -150,7 +150,7 @@ def _header_parameters(route: Route) -> list[dict[str, Any]]:
     ]
 
 
-def _responses(route: Route, schema_of: dict[type[msgspec.Struct], Any]) -> dict[str, Any]:
+def _responses(route: Route, schema_of: dict[Json, Any]) -> dict[str, Any]:
     error = _content(Error, schema_of)
     found: dict[str, Any] = {
         str(status): {"description": _PHRASES[status], "content": error}
@@ -164,7 +164,7 @@ def _responses(route: Route, schema_of: dict[type[msgspec.Struct], Any]) -> dict
     return dict(sorted(found.items()))
 
 
-def _content(shape: Shape, schema_of: dict[type[msgspec.Struct], Any]) -> dict[str, Any]:
+def _content(shape: Shape, schema_of: dict[Json, Any]) -> dict[str, Any]:
     if isinstance(shape, Content):
         kind = {"type": "string"}
         if shape is Content.OCTETS:

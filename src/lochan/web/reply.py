@@ -3,7 +3,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -14,7 +14,7 @@ JSON: Final = "application/json"
 class Reply:
     """An answer: a shape or bytes, or chunks that are made while they are sent."""
 
-    body: msgspec.Struct | bytes | None = None
+    body: msgspec.Struct | list[Any] | dict[str, Any] | bytes | None = None
     status: int | None = None  # the first that the route declares
     headers: Mapping[str, str] = field(default_factory=dict)
     content_type: str = JSON

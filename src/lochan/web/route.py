@@ -18,7 +18,7 @@ getBranch), its docstring the summary.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final, NotRequired, TypedDict, Unpack
+from typing import Any, Final, NotRequired, TypedDict, Unpack
 
 import msgspec
 
@@ -38,7 +38,9 @@ OCTETS: Final = Content.OCTETS
 TEXT: Final = Content.TEXT
 NOTHING: Final = Content.NONE
 
-Shape = type[msgspec.Struct] | Content
+# A Struct, a plain list or mapping of such (lakeFS has a few), or what is no JSON.
+Json = type[msgspec.Struct] | type[list[Any]] | type[dict[str, Any]]
+Shape = Json | Content
 Handler = Callable[[Call], object]
 
 

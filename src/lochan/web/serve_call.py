@@ -84,12 +84,12 @@ def _query_reader(shape: type[msgspec.Struct] | None) -> Callable[[str], msgspec
     return read
 
 
-def _body_reader(route: Route, most: int) -> Callable[[falcon.Request], msgspec.Struct] | None:
+def _body_reader(route: Route, most: int) -> Callable[[falcon.Request], Any] | None:
     if isinstance(route.body, Content):
         return None
     decoder = msgspec.json.Decoder(route.body)
 
-    def read(request: falcon.Request) -> msgspec.Struct:
+    def read(request: falcon.Request) -> Any:
         data = request.env["wsgi.input"].read(most + 1)
         while len(data) <= most and (more := request.env["wsgi.input"].read(most + 1)):
             data += more
