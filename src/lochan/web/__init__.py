@@ -6,6 +6,7 @@
     route        what a route declares: address, permission, shapes, answers
     call         one request as a handler sees it
     serve_call   from request to answer: authenticate, validate, permit, handle, log
+    audit        what is written down of who did what
     application  all routes joined into one Falcon application
     openapi      the description of all routes, made from their declarations
     api/         the REST routes, one file a resource

@@ -8,7 +8,7 @@ from typing import IO, TypeVar
 import falcon
 import msgspec
 
-from lochan.access.needed import Needed
+from lochan.access.needed import Needed, Permission, permissions_of
 from lochan.access.principal import Principal
 from lochan.errors import Unauthenticated
 from lochan.model.ids import BranchName, ObjectKey
@@ -28,15 +28,18 @@ class Call:
         services: Services,
         request: falcon.Request,
         path: Mapping[str, str],
-        principal: Principal | None,
+        principal: Principal | None = None,
     ) -> None:
-        """Hold what the request said; query and body are filled in when they are validated."""
+        """Hold what the request said; the rest is filled in as it becomes known."""
         self.services = services
         self.request = request
         self.path = path
         self.principal = principal
         self.query: msgspec.Struct | None = None
         self.body: msgspec.Struct | None = None
+        # What the caller was allowed or not, of all that it asked for: see `audit`.
+        self.granted: list[Permission] = []
+        self.refused: list[Permission] = []
 
     @property
     def lake(self) -> Lake:
@@ -97,9 +100,16 @@ class Call:
         return self.principal
 
     def may(self, needed: Needed) -> bool:
-        """Say whether the caller is allowed something."""
+        """Say whether the caller is allowed something, for showing more or less."""
         return self.principal is not None and self.principal.allows(needed)
+
+    def decide(self, one: Permission) -> bool:
+        """Say whether the caller is allowed one of the many things that it asks for."""
+        allowed = self.may(one)
+        (self.granted if allowed else self.refused).append(one)
+        return allowed
 
     def require(self, needed: Needed) -> None:
         """Refuse a caller that is not allowed something. Raises PermissionDenied."""
         self.user.require(needed)
+        self.granted.extend(permissions_of(needed))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a request to its answer: authenticate, validate, permit, handle, encode.
+"""From a request to its answer: authenticate, validate, permit, handle, write down, encode.
 
 The order is a rule. Who is not known learns nothing of what is wrong with the request, and who is
 not allowed nothing of what is there.
@@ -13,6 +13,7 @@ import msgspec
 from falcon.util.uri import parse_query_string
 
 from lochan.errors import InvalidInput, LochanError
+from lochan.web.audit import write_done, write_undone
 from lochan.web.authenticate import authenticated
 from lochan.web.call import Call
 from lochan.web.errors import error_reply, unexpected
@@ -30,12 +31,13 @@ def responder(services: Services, route: Route) -> Responder:
     """Make what Falcon calls for one route."""
     query_of = _query_reader(route.query)
     body_of = _body_reader(route, int(services.settings.limits.json_body))
+    fields = [part[1:-1] for part in route.path.split("/") if part.startswith("{")]
 
-    def respond(request: falcon.Request, response: falcon.Response, **path: str) -> None:
+    def respond(request: falcon.Request, response: falcon.Response, **places: str) -> None:
         request.context.route = route
+        call = Call(services, request, dict(zip(fields, places.values(), strict=True)))
         try:
-            call = Call(services, request, path, authenticated(services, request))
-            request.context.principal = call.principal
+            request.context.principal = call.principal = authenticated(services, request)
             if route.needs is not ANYBODY:
                 call.user  # noqa: B018 - refuses whom nobody knows, before anything is read
             if query_of is not None:
@@ -44,9 +46,12 @@ def responder(services: Services, route: Route) -> Responder:
                 call.body = body_of(request)
             _permit(call, route)
             answer = route.handler(call)
+            write_done(call, route)
         except LochanError as error:
+            write_undone(call, route, error)
             answer = error_reply(error)
         except Exception as error:  # noqa: BLE001 - nobody above would tell the caller anything
+            write_undone(call, route, error)
             answer = unexpected(services, request, error)
         _write(response, route, answer)
 
@@ -89,7 +94,7 @@ def _body_reader(route: Route, most: int) -> Callable[[falcon.Request], Any] | N
         return None
     decoder = msgspec.json.Decoder(route.body)
 
-    def read(request: falcon.Request) -> Any:
+    def read(request: falcon.Request) -> Any:  # noqa: ANN401 - the shape is the route's
         data = request.env["wsgi.input"].read(most + 1)
         while len(data) <= most and (more := request.env["wsgi.input"].read(most + 1)):
             data += more

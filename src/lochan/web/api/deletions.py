@@ -54,7 +54,7 @@ def delete_objects(call: Call) -> ObjectErrorList:
         except InvalidInput as error:
             errors.append(ObjectError(status_code=400, message=error.message, path=path))
             continue
-        if call.may(Permission(DELETE_OBJECT, object_arn(call.path["repository"], path))):
+        if call.decide(Permission(DELETE_OBJECT, object_arn(call.path["repository"], path))):
             keys.append(key)
         else:
             message = f"you may not delete {path!r}; ask for a policy that allows it"

@@ -2,7 +2,7 @@
 """Set-up, once, and logging in and out."""
 
 from lochan.access import setup as first
-from lochan.access.login import Login
+from lochan.access.login import Login, verify_login
 from lochan.access.login import login as log_in
 from lochan.model.instant import to_seconds
 from lochan.shapes.access import AuthenticationToken, CredentialsWithSecret, LoginInformation
@@ -57,6 +57,8 @@ def login(call: Call) -> Reply:
     issued = log_in(
         call.services.access, told.access_key_id, told.secret_access_key, lasts_s=lasts_s
     )
+    who = verify_login(call.services.access, issued.token).user
+    call.services.audit.record(who, "login", told.access_key_id, "allowed", address=call.address)
     shape = AuthenticationToken(token=issued.token, token_expiration=issued.token_expiration)
     return Reply(shape, headers={"set-cookie": _cookie(call, issued, lasts_s)})
 
