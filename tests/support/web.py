@@ -49,9 +49,10 @@ class Api:
         *,
         headers: Mapping[str, str] | None = None,
         prefix: str = PREFIX,
+        extras: Mapping[str, object] | None = None,
         **rest: Any,
     ) -> falcon.testing.Result:
-        """Send a request; `params`, `json` and `body` are Falcon's."""
+        """Send a request; `params`, `json` and `body` are Falcon's, `extras` go to the environ."""
         sent = dict(headers or {})
         if self.credential is not None and "authorization" not in sent:
             pair = f"{self.credential.access_key_id}:{self.credential.secret_access_key}"
@@ -59,7 +60,12 @@ class Api:
         # Falcon's client knows WSGI's folded headers alone; ours come raw, too.
         raw = [(name.lower(), value) for name, value in sent.items()]
         return self._client.simulate_request(
-            method, prefix + path, headers=sent, extras={HEADERS: raw}, params_csv=False, **rest
+            method,
+            prefix + path,
+            headers=sent,
+            extras={HEADERS: raw, **(extras or {})},
+            params_csv=False,
+            **rest,
         )
 
     def get(self, path: str, **rest: Any) -> falcon.testing.Result:

@@ -10,7 +10,7 @@ import base64
 import binascii
 import hashlib
 from collections.abc import Iterator
-from typing import IO, Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 import falcon
 from falcon.media.multipart import MultipartForm, MultipartParseError, MultipartParseOptions
@@ -26,6 +26,13 @@ _FORM_ROOM: Final = 1 << 20  # what a form may hold besides the object
 _FORM: Final = "multipart/form-data"
 _MD5_BYTES: Final = 16
 _MAX_BOUNDARY: Final = 70  # RFC 2046
+
+
+class _Stream(Protocol):
+    """What bytes are read from, no more at a time than is asked for."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Give the next bytes; none at the end."""
 
 
 class UploadBody(NamedTuple):
@@ -54,7 +61,7 @@ def upload_body(call: Call) -> UploadBody:
     return UploadBody(_checked(request, _pieces(call.stream, most)), size, content_type)
 
 
-def _pieces(stream: IO[bytes], most: int) -> Iterator[bytes]:
+def _pieces(stream: _Stream, most: int) -> Iterator[bytes]:
     count = 0
     while piece := stream.read(_CHUNK):
         count += len(piece)
@@ -88,7 +95,7 @@ def _md5(told: str) -> bytes:
     return found
 
 
-def _form_part(stream: IO[bytes], content_type: str, most: int) -> tuple[Iterator[bytes], str]:
+def _form_part(stream: _Stream, content_type: str, most: int) -> tuple[Iterator[bytes], str]:
     """Find the part named `content`; give its pieces, and its own type."""
     boundary = parse_header(content_type)[1].get("boundary", "")
     if not 0 < len(boundary) <= _MAX_BOUNDARY or not boundary.isascii():
@@ -104,7 +111,7 @@ def _form_part(stream: IO[bytes], content_type: str, most: int) -> tuple[Iterato
     raise _bad_form("it has no part named content")
 
 
-def _form_pieces(stream: IO[bytes], form: Iterator[object], most: int) -> Iterator[bytes]:
+def _form_pieces(stream: _Stream, form: Iterator[object], most: int) -> Iterator[bytes]:
     yield from _pieces(stream, most)
     try:
         for _ in form:  # the part has ended only if a boundary follows, and the form likewise
