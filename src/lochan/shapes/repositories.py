@@ -19,6 +19,14 @@ StorageNamespace = Annotated[
         examples=["local://my-lake"],
     ),
 ]
+ChosenNamespace = Annotated[
+    str,
+    Meta(
+        pattern="^(.+://.+)?$",
+        description="Where the repository keeps its data; empty for a place that the server has.",
+        examples=["local://my-lake"],
+    ),
+]
 StorageId = Annotated[str, Meta(description="Which configured store; empty for the only one.")]
 
 
@@ -26,7 +34,7 @@ class RepositoryCreation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A repository to be made."""
 
     name: RepositoryName
-    storage_namespace: StorageNamespace = ""
+    storage_namespace: ChosenNamespace
     storage_id: StorageId = ""
     default_branch: BranchName = "main"
     sample_data: Annotated[bool, Meta(description="Put a few example objects in.")] = False
