@@ -22,7 +22,7 @@ from lochan.web.errors import error_reply, unexpected
 from lochan.web.openapi import document
 from lochan.web.reply import JSON, Reply
 from lochan.web.route import Route
-from lochan.web.serve_call import Responder, responder
+from lochan.web.serve_call import responder
 from lochan.web.services import Services
 from lochan.web.told import Told
 
@@ -54,7 +54,7 @@ def _register(
         name = f"on_{route.method.lower()}"
         if name in methods:
             raise Internal(f"two routes for {route.method} {route.path}")
-        methods[name] = staticmethod(_named(route, responder(services, route)))
+        methods[name] = staticmethod(responder(services, route))
     for path, methods in at.items():
         resource = type("Resource", (), methods)()
         application.add_route(prefix + path, resource)
@@ -64,20 +64,11 @@ def _positional(path: str) -> str:
     """Name a path's fields by their places.
 
     Falcon wants one name for all fields at one place; lakeFS has refs/{ref}/commits and
-    refs/{leftRef}/diff. `_named` gives them their own names again.
+    refs/{leftRef}/diff. The responder gives them their own names again.
     """
     parts = path.split("/")
     places = (f"{{at_{i}}}" if part.startswith("{") else part for i, part in enumerate(parts))
     return "/".join(places)
-
-
-def _named(route: Route, respond: Responder) -> Responder:
-    fields = [part[1:-1] for part in route.path.split("/") if part.startswith("{")]
-
-    def named(request: falcon.Request, response: falcon.Response, **places: str) -> None:
-        respond(request, response, **dict(zip(fields, places.values(), strict=True)))
-
-    return named
 
 
 def _broken(
