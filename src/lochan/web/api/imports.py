@@ -117,7 +117,7 @@ def _needed(call: Call, told: ImportCreation) -> AllOf:
     return AllOf(
         Permission(CREATE_COMMIT, branch_arn(repository, call.branch)),
         *(
-            Permission(IMPORT_FROM_STORAGE, storage_namespace_arn(location.path))
+            Permission(IMPORT_FROM_STORAGE, storage_namespace_arn(_source(location)))
             for location in told.paths
         ),
         *(
@@ -125,6 +125,14 @@ def _needed(call: Call, told: ImportCreation) -> AllOf:
             for location in told.paths
         ),
     )
+
+
+def _source(location: ImportLocation) -> str:
+    """Spell a source in the one way that policies name it: a folder has a slash behind it."""
+    path = location.path
+    if path.startswith("local:///"):
+        path = path.replace("local", "file", 1)  # the same files (`lochan.objects.foreign`)
+    return path if location.type == "object" else path.removesuffix("/") + "/"
 
 
 def _reached(location: ImportLocation) -> str:
