@@ -11,13 +11,14 @@ from lochan.errors import InvalidInput
 DEFAULT_AMOUNT: Final = 100
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Page(Generic[T]):
+class Page(Generic[T_co]):
     """Some results, and the name of the last one if there are more."""
 
-    results: tuple[T, ...]
+    results: tuple[T_co, ...]
     next_offset: str = ""
 
     @property

@@ -4,6 +4,7 @@ import re
 import msgspec
 import pytest
 
+from lochan.access.authenticate import known_key
 from lochan.access.credentials import (
     create_credentials,
     delete_credentials,
@@ -106,6 +107,7 @@ def test_rel_S33_GHSA_hh33_a_user_made_again_does_not_revive_old_keys(ground: Ac
         if not key.startswith(b"iam/users/"):
             ground.store.set(b"auth", key, value)
     assert not ground.knows(old)
+    assert known_key(ground.process(), old.access_key_id).unique_identifier is None
     assert list_user_credentials(ground.access, "ann").results == ()
 
 
