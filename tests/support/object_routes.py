@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One repository behind the API, and the requests that tests of objects make of it."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import falcon.testing
@@ -12,6 +13,8 @@ from lochan.model.records import Repository
 from lochan.operations.create_repository import create_repository
 from support.web import Api
 
+Told = dict[str, Any]  # a JSON object
+Headers = Mapping[str, str] | None
 OBJECT = "arn:lakefs:fs:::repository/lake/object/"
 
 
@@ -36,18 +39,19 @@ class Objects:
         at = f"{self.branch}/objects"
         return self.api.post(at, params={"path": path}, body=body, headers=headers)
 
-    def get(self, path: str, headers: Any = None, **params: str) -> falcon.testing.Result:
+    def get(self, path: str, headers: Headers = None, **params: str) -> falcon.testing.Result:
         asked = {"path": path, **params}
         return self.api.get(f"{self.ref}/objects", params=asked, headers=headers)
 
-    def head(self, path: str, headers: Any = None) -> falcon.testing.Result:
+    def head(self, path: str, headers: Headers = None) -> falcon.testing.Result:
         return self.api.head(f"{self.ref}/objects", params={"path": path}, headers=headers)
 
     def stat(self, path: str, **params: str) -> falcon.testing.Result:
         return self.api.get(f"{self.ref}/objects/stat", params={"path": path, **params})
 
-    def listed(self, **params: str) -> Any:
-        return self.api.get(f"{self.ref}/objects/ls", params=params).json
+    def listed(self, **params: str) -> Told:
+        found: Told = self.api.get(f"{self.ref}/objects/ls", params=params).json
+        return found
 
     def paths(self) -> list[str]:
         return [row["path"] for row in self.listed()["results"]]
@@ -55,11 +59,13 @@ class Objects:
     def as_user(self, name: str, *statements: Statement) -> "Objects":
         return Objects(self.api.user(name, *statements))
 
-    def fetch(self, method: str, url: str, **rest: Any) -> falcon.testing.Result:
+    def fetch(self, method: str, url: str, **rest: object) -> falcon.testing.Result:
         """Ask for a signed URL of the server's own, without credentials."""
         parts = urlsplit(url)
         nobody = self.api.nobody()
-        return nobody.ask(method, parts.path, prefix="", query_string=parts.query, **rest)
+        return nobody.ask(
+            method, parts.path, prefix="", query_string=parts.query, **cast("Any", rest)
+        )
 
 
 def make_repository(api: Api, name: str) -> Repository:

@@ -85,6 +85,7 @@ def object_reply(
     """Answer a GET or HEAD for an object; `open_` is called only where bytes are sent."""
     headers = object_headers(shown)
     if _is_known(request.get_header("If-None-Match"), headers["etag"]):
+        del headers["content-type"]  # what is not sent has none
         return Reply(None, 304, headers)
     try:
         span = _span(request, shown.size, headers["etag"])
