@@ -9,7 +9,7 @@ ends all at once. A worker that dies is started again.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,6 +19,7 @@ from granian.constants import HTTPModes, Interfaces, Loops
 from granian.http import HTTP1Settings
 from granian.server import Server
 
+from lochan.bootstrap.background import Background
 from lochan.bootstrap.lake import prepare_process
 from lochan.bootstrap.server import open_services
 from lochan.config.server import Settings
@@ -41,12 +42,15 @@ class Worker(Adapter):
         services = self._opened.enter_context(open_services(settings, environment, folder))
         capture_standard_logging(services.log)
         self._services = services
+        background = Background(services.lake, services.log, services.metrics)
+        self._opened.enter_context(closing(background))
         super().__init__(
             new_application(services),
             environment,
             threads=settings.threads,
             most_waiting=settings.limits.queue,
         )
+        background.start()
         prepare_process()
 
     def __rsgi_del__(self, loop: asyncio.AbstractEventLoop) -> None:

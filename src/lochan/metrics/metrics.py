@@ -9,6 +9,7 @@
 | kv_request_duration_seconds | operation, type | yes |
 | kv_request_failures_total | operation, type | yes |
 | lochan_refused_requests_total | reason | no: over a limit, with 429 or 503 |
+| lochan_background_runs_total | work, outcome | no: clean and compact; done, partly or failed |
 
 A request costs one series: how many there were follows from how long they took.
 """
@@ -59,6 +60,13 @@ class Metrics:
             "lochan_refused_requests_total",
             "Requests over a limit, answered with 429 or 503.",
             "reason",
+        )
+        self.background_runs = counter(
+            environment,
+            "lochan_background_runs_total",
+            "Runs of the cleaner and of the compactor.",
+            "work",
+            "outcome",
         )
         self.kv_seconds = histogram(
             environment,
