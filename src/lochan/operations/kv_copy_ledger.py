@@ -63,7 +63,7 @@ class Ledger:
         self._target = target
         found = find(target, PARTITION, _STATE)
         if found is None:
-            _require_empty(target)
+            require_empty(target)
             self._state = _State(phase=Phase.COPYING)
             self._put(self._state)
         else:
@@ -130,11 +130,12 @@ def _fence_key(repository: Repository) -> bytes:
     return _FENCED + f"{repository.repository_id}/{repository.unique_identifier}".encode()
 
 
-def _require_empty(target: Store) -> None:
+def require_empty(target: Store) -> None:
+    """Refuse a store that holds anything of a lake. Raises Refused (code target-not-empty)."""
     for partition in (*FIXED, PARTITION):
         for key, _ in target.scan(partition):
             message = (
                 f"the target holds {key.decode(errors='replace')!r} in"
-                f" {partition.decode()!r}: a lake is copied into an empty store"
+                f" {partition.decode()!r}: a lake is copied or restored into an empty store"
             )
             raise Refused(message, code="target-not-empty", partition=partition)
