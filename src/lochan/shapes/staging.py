@@ -3,7 +3,7 @@
 
 Of one piece: ask for a `StagingLocation`, write there, link with `StagingMetadata`. In parts: begin
 with `PresignMultipartUpload`, write each part to its URL, finish with the parts' etags. A link that
-comes too late is answered with 409 and a fresh `StagingLocation`.
+comes too late is refused.
 """
 
 from typing import Annotated, Final

@@ -14,8 +14,9 @@ from lochan.objects.drivers.cloud.store import CloudObjects
 from lochan.objects.drivers.cloud.stream import part_sizes
 from lochan.objects.namespace import Namespace
 from lochan.objects.open import open_objects
-from lochan.objects.store import IF_ABSENT
+from lochan.objects.store import IF_ABSENT, SupportsPresignedParts
 from lochan.testing.objects_given import failing, in_pieces, pattern
+from lochan.testing.objects_http import request
 from servers.seaweedfs import S3Server
 
 ENVIRONMENT = RealEnvironment()
@@ -128,3 +129,17 @@ def test_parts_grow_where_the_size_is_not_known() -> None:
     assert sizes == sorted(sizes)
     assert (sizes[0], sizes[999], sizes[1000], sizes[-1]) == (8 * MIB, 8 * MIB, 16 * MIB, 512 * MIB)
     assert sum(sizes) > 2 << 40
+
+
+def test_a_signed_url_puts_one_part_of_one_upload(store: CloudObjects) -> None:
+    uploads = store.uploads
+    assert isinstance(uploads, SupportsPresignedParts)
+    upload = uploads.create("data/1/a")
+    first = uploads.presign_part("data/1/a", upload, 1, expires_s=60)
+    assert request("PUT", first, pattern(5 * MIB))[0] == 200
+    assert request("PUT", first.replace("partNumber=1", "partNumber=2"), b"2")[0] == 403
+    assert request("PUT", uploads.presign_part("data/1/a", upload, 2, expires_s=60), b"2")[0] == 200
+    with pytest.raises(InvalidInput):
+        uploads.presign_part("data/1/a", upload, 10_001, expires_s=60)
+    uploads.complete("data/1/a", upload, uploads.parts("data/1/a", upload))
+    assert store.get("data/1/a").read() == pattern(5 * MIB) + b"2"

@@ -11,8 +11,8 @@ ROUTES = Routes("internal")
 
 
 @ROUTES.post(
-    "/repositories/{repository}/refs/{ref}/symlink",
-    needs=Need("fs:WriteObject", "arn:lakefs:fs:::repository/{repository}/object/{ref}"),
+    "/repositories/{repository}/refs/{branch}/symlink",
+    needs=Need("fs:WriteObject", "arn:lakefs:fs:::repository/{repository}/object/{branch}"),
     answers={201: StorageURI},
 )
 def create_symlink_file(_: Call) -> StorageURI:
