@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An object as a file that is read by ranges.
+
+`open_reader` gives what `open(..., "rb")` gives: a buffered, seekable binary file, or a text file
+over it. Each fetch asks for the bytes that are wanted, at least a buffer of them. All fetches are
+of one content: an object that is replaced meanwhile shows by its entity tag, and is an error, not a
+mixture of the two.
+"""
+
+import io
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import IO, Any, Final
+from urllib.parse import unquote
+
+import httpx
+
+from lochan.client.transport import chunks_of
+from lochan.errors import Conflict, InvalidInput, NotFound, Unavailable
+from lochan.shapes.objects import ObjectStats
+
+BUFFER_BYTES: Final = 1 << 20
+_PARTIAL: Final = 206
+
+Fetch = Callable[[dict[str, str]], AbstractContextManager[httpx.Response]]
+
+
+class ObjectReader(io.RawIOBase):
+    """The bytes of one object, at any place."""
+
+    def __init__(self, stats: ObjectStats, fetch: Fetch) -> None:
+        """Read the object that was described; `fetch` takes request headers."""
+        super().__init__()
+        self.stats = stats
+        self.name = stats.path
+        self._size = stats.size_bytes or 0
+        self._fetch = fetch
+        self._place = 0
+        self._tag: str | None = None
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def seekable(self) -> bool:
+        """Say that it can be read at any place."""
+        return True
+
+    def tell(self) -> int:
+        """Say where the next read begins."""
+        return self._place
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Go to a place, counted from the start, from here or from the end."""
+        starts = {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: self._size}
+        if whence not in starts or starts[whence] + offset < 0:
+            raise InvalidInput(f"there is no place {offset} (from {whence}) in {self.name}")
+        self._place = starts[whence] + offset
+        return self._place
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writable buffer
+        """Fill a buffer from here on, with one request."""
+        wanted = min(len(buffer), self._size - self._place)
+        if wanted <= 0:
+            return 0
+        view, done = memoryview(buffer).cast("B"), 0
+        for chunk in self._range(self._place, self._place + wanted):
+            view[done : done + len(chunk)] = chunk
+            done += len(chunk)
+        self._place += done
+        return done
+
+    def readall(self) -> bytes:
+        """Give all bytes from here on, with one request."""
+        if self._place >= self._size:
+            return b""
+        data = b"".join(self._range(self._place, self._size))
+        self._place = self._size
+        return data
+
+    def _range(self, start: int, stop: int) -> list[bytes]:
+        headers = {"range": f"bytes={start}-{stop - 1}"}
+        try:
+            with self._fetch(headers) as response:
+                self._same(response)
+                chunks = list(chunks_of(response))
+                partial = response.status_code == _PARTIAL
+        except NotFound as error:
+            raise _replaced(self.name) from error
+        if not partial:  # a server without ranges, or all of it was asked for
+            chunks = [b"".join(chunks)[start:stop]]
+        if sum(map(len, chunks)) != stop - start:
+            raise Unavailable(f"{self.name} broke off while it was read; try again")
+        return chunks
+
+    def _same(self, response: httpx.Response) -> None:
+        tag = response.headers.get("etag", "")
+        if self._tag is None:
+            self._tag = tag
+            if unquote(tag.strip('"')) not in {"", self.stats.checksum}:
+                raise _replaced(self.name)
+        elif tag != self._tag:
+            raise _replaced(self.name)
+
+
+def open_reader(
+    reader: ObjectReader,
+    *,
+    buffering: int = BUFFER_BYTES,
+    text: bool = False,
+    encoding: str | None = None,
+    errors: str | None = None,
+    newline: str | None = None,
+) -> IO[Any]:
+    """Put a buffer, and if asked a decoder, over a reader."""
+    buffered = io.BufferedReader(reader, buffering)
+    if not text:
+        return buffered
+    return io.TextIOWrapper(buffered, encoding or "utf-8", errors, newline)
+
+
+def _replaced(name: str) -> Conflict:
+    message = f"{name} was replaced while it was read; open it again, or read it at a commit"
+    return Conflict(message, code="object-changed", path=name)

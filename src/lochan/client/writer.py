@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An object as a file that is written.
+
+Bytes gather in memory, and on disk when they become many; closing the file uploads them. So an
+object appears whole or not at all: leaving a `with` block by an exception, or `discard`, uploads
+nothing. A text file over a writer keeps to the same.
+"""
+
+import io
+from collections.abc import Callable
+from tempfile import SpooledTemporaryFile
+from types import TracebackType
+from typing import IO, Any, Final
+
+from lochan.shapes.objects import ObjectStats
+
+SPOOLED_BYTES: Final = 8 << 20
+
+Upload = Callable[[IO[bytes]], ObjectStats]
+
+
+class ObjectWriter(io.RawIOBase):
+    """The bytes of an object to be."""
+
+    def __init__(self, name: str, upload: Upload) -> None:
+        """Upload to an object when all is written."""
+        super().__init__()
+        self.name = name
+        self.stats: ObjectStats | None = None  # what became of it, once it is closed
+        self._upload = upload
+        self._spool: IO[bytes] = SpooledTemporaryFile(SPOOLED_BYTES)  # noqa: SIM115 - close ends it
+        self._discarded = False
+
+    def writable(self) -> bool:
+        """Say that it can be written."""
+        return True
+
+    def write(self, data: Any) -> int:  # noqa: ANN401 - any buffer
+        """Add bytes."""
+        return self._spool.write(data)
+
+    def tell(self) -> int:
+        """Say how many bytes there are."""
+        return self._spool.tell()
+
+    def discard(self) -> None:
+        """Upload nothing when it is closed."""
+        self._discarded = True
+
+    def close(self) -> None:
+        """Upload what was written. Raises what the upload raises; there is no second try."""
+        if self.closed:
+            return
+        try:
+            if not self._discarded:
+                self._spool.seek(0)
+                self.stats = self._upload(self._spool)
+        finally:
+            self._discarded = True
+            self._spool.close()
+            super().close()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is not None:
+            self.discard()
+        super().__exit__(kind, error, trace)
+
+    def __del__(self) -> None:
+        # A writer that nobody closed was given up: nothing half-written may appear.
+        self.discard()
+        super().__del__()
+
+
+class TextWriter(io.TextIOWrapper):
+    """Text over a writer; an exception in a `with` block discards it, too."""
+
+    def __init__(self, writer: ObjectWriter, **options: Any) -> None:  # noqa: ANN401 - passed on
+        """Encode to a writer."""
+        super().__init__(io.BufferedWriter(writer), **options)
+        self._writer = writer
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is not None:
+            self._writer.discard()
+        super().__exit__(kind, error, trace)
