@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """All routes joined into one Falcon application (WSGI).
 
-A route that declares no permission cannot be written down (`Routes.add` demands it), and two routes
-at one address and method stop the start. Unknown addresses below the API's prefix are answered in
-the API's own form.
+A route that declares no permission cannot be written down (`Routes.add` demands it); one that asks
+for what nobody can have, or two at one address and method, stop the start (`check_routes`). Unknown
+addresses below the API's prefix are answered in the API's own form.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,9 +14,10 @@ import falcon
 import falcon.routing
 import msgspec
 
-from lochan.errors import Internal, NotFound
+from lochan.errors import NotFound
 from lochan.shapes.errors import Error
 from lochan.web.api import ROUTES
+from lochan.web.check_routes import check_routes
 from lochan.web.edges import edges
 from lochan.web.errors import error_reply, unexpected
 from lochan.web.openapi import document
@@ -36,8 +37,9 @@ def new_application(services: Services) -> falcon.App[falcon.Request, falcon.Res
     application.set_error_serializer(_serialized)
     application.add_error_handler(Exception, partial(_broken, services))
     described = msgspec.json.encode(document(ROUTES, prefix=PREFIX, version=services.version))
-    _register(application, services, ROUTES, PREFIX)
-    _register(application, services, edges(described), "")
+    for prefix, routes in ((PREFIX, ROUTES), ("", edges(described))):
+        check_routes(routes)
+        _register(application, services, routes, prefix)
     application.add_sink(_nowhere, "/")
     return application
 
@@ -51,10 +53,7 @@ def _register(
     at: dict[str, dict[str, Callable[..., None]]] = {}
     for route in routes:
         methods = at.setdefault(_positional(route.path), {})
-        name = f"on_{route.method.lower()}"
-        if name in methods:
-            raise Internal(f"two routes for {route.method} {route.path}")
-        methods[name] = staticmethod(responder(services, route))
+        methods[f"on_{route.method.lower()}"] = staticmethod(responder(services, route))
     for path, methods in at.items():
         resource = type("Resource", (), methods)()
         application.add_route(prefix + path, resource)

@@ -65,7 +65,7 @@ def rename_objects(call: Call) -> ObjectsRenamed:
     """Give an object another path; a source that ends with a slash stands for all below it."""
     told = call.told(ObjectRename)
     source, destination = valid_object_key(told.source), valid_object_key(told.destination)
-    _require_move(call, source, destination)
+    call.require(_moving(call, source, destination))
     if not told.source.endswith("/"):
         rename_object(
             call.lake, call.repository, call.branch, source, destination, overwrite=told.overwrite
@@ -78,20 +78,19 @@ def rename_objects(call: Call) -> ObjectsRenamed:
         source,
         destination,
         overwrite=told.overwrite,
-        require=lambda one, other: _require_move(call, one, other),
+        # Each is judged; what is written down is the prefix.
+        require=lambda one, other: call.user.require(_moving(call, one, other)),
     )
     return ObjectsRenamed(renamed=renamed)
 
 
-def _require_move(call: Call, source: bytes, destination: bytes) -> None:
-    """Refuse a caller that may not take a key away, or may not write where it goes."""
+def _moving(call: Call, source: bytes, destination: bytes) -> AllOf:
+    """Say what is needed to take a key away and write it elsewhere."""
     repository = call.path["repository"]
     here = object_arn(repository, source.decode(errors="replace"))
     there = object_arn(repository, destination.decode(errors="replace"))
-    call.require(
-        AllOf(
-            Permission(READ_OBJECT, here),
-            Permission(DELETE_OBJECT, here),
-            Permission(WRITE_OBJECT, there),
-        )
+    return AllOf(
+        Permission(READ_OBJECT, here),
+        Permission(DELETE_OBJECT, here),
+        Permission(WRITE_OBJECT, there),
     )

@@ -17,7 +17,7 @@ from lochan.access.actions import (
 )
 from lochan.access.arn import branch_arn, repository_arn
 from lochan.access.needed import AllOf, Permission
-from lochan.errors import InvalidInput
+from lochan.errors import InvalidInput, NotFound
 from lochan.model import diff, records
 from lochan.model.ids import CommitId, MetaRangeId, OpenCommitId, RepositoryId
 from lochan.model.instant import to_datetime
@@ -215,7 +215,11 @@ def diffs(call: Call) -> DiffRowList:
 
 def _target(call: Call, parent: str | None, branch: str | None) -> Target:
     """Find where a new commit goes, and ask whether the caller may put one there."""
-    target = find_target(call.lake, call.repository, parent, branch)
+    try:
+        target = find_target(call.lake, call.repository, parent, branch)
+    except NotFound:
+        _require_reading(call)
+        raise
     here = branch_arn(call.path["repository"], target.branch)
     needed = [Permission(CREATE_COMMIT, here)]
     if target.slot is records.Slot.BEGINS:
@@ -227,13 +231,22 @@ def _target(call: Call, parent: str | None, branch: str | None) -> Target:
 def _opened(call: Call, name: str) -> OpenCommitId:
     """Find a commit that was started, and ask whether the caller may decide about it."""
     open_id = OpenCommitId(name)
-    opened = get_open_commit(call.lake.store, call.repository, open_id).record
+    try:
+        opened = get_open_commit(call.lake.store, call.repository, open_id).record
+    except NotFound:
+        _require_reading(call)
+        raise
     here = branch_arn(call.path["repository"], opened.branch)
     needed = [Permission(CREATE_COMMIT, here)]
     if opened.slot is records.Slot.BEGINS:
         needed.append(Permission(CREATE_BRANCH, here))
     call.require(AllOf(*needed))
     return open_id
+
+
+def _require_reading(call: Call) -> None:
+    """Refuse to tell what is not there to somebody who may not know what is."""
+    call.require(Permission(READ_COMMIT, repository_arn(call.path["repository"])))
 
 
 def _behind(rows: Iterator[diff.Diff], path: bytes) -> Iterator[diff.Diff]:
