@@ -10,6 +10,7 @@ import lakefs_sdk.api as sdk
 import pytest
 
 from lochan.web.api import ROUTES, later
+from lochan.web.needs import ANYBODY
 from support.web import Api
 
 
@@ -73,6 +74,6 @@ def test_rel_S16_what_waits_is_refused_to_who_will_not_be_allowed(api: Api) -> N
     bob = api.user("bob")
     for waiting in later.LATER:
         path = re.sub(r"\{\w+\}", "some", waiting.path)
-        is_open = waiting.needs is later.ANYBODY
+        is_open = waiting.needs is ANYBODY
         assert bob.ask(waiting.method, path).status_code == (501 if is_open else 403), waiting
         assert api.nobody().ask(waiting.method, path).status_code == (501 if is_open else 401)
