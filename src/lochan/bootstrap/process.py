@@ -7,7 +7,6 @@ of its own. SIGTERM reaches the parent: workers stop accepting, finish what they
 ends all at once. A worker that dies is started again.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack, closing
 from functools import partial
@@ -53,7 +52,7 @@ class Worker(Adapter):
         background.start()
         prepare_process()
 
-    def __rsgi_del__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __rsgi_del__(self, loop: object) -> None:
         """Close the lake after the last request."""
         super().__rsgi_del__(loop)
         self._opened.close()

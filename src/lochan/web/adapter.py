@@ -77,7 +77,7 @@ class Adapter:
         for number in range(self._threads):
             self._environment.spawn(self._serve, name=f"lochan request {number}")
 
-    def __rsgi_del__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __rsgi_del__(self, loop: object) -> None:
         """End the threads, after the last request."""
         for _ in range(self._threads):
             self._work.put(None)

@@ -11,7 +11,7 @@ import msgspec
 from lochan.access.needed import Needed, Permission, permissions_of
 from lochan.access.principal import Principal
 from lochan.errors import Unauthenticated
-from lochan.model.ids import BranchName, ObjectKey
+from lochan.model.ids import BranchName
 from lochan.model.records import Repository
 from lochan.operations.lake import Lake
 from lochan.web.environ import HEADERS, Headers
@@ -59,11 +59,6 @@ class Call:
     def branch(self) -> BranchName:
         """Give the branch that the path names."""
         return BranchName(self.path["branch"])
-
-    @property
-    def key(self) -> ObjectKey:
-        """Give the object's key that the query names."""
-        return ObjectKey(self.asked(msgspec.Struct).path.encode())  # type: ignore[attr-defined]
 
     def asked(self, shape: type[Shape]) -> Shape:
         """Give the query's parameters."""
