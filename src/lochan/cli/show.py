@@ -41,16 +41,23 @@ class Show:
         self._out = _console(sys.stdout.isatty(), stderr=False)
         self._err = _console(sys.stderr.isatty(), stderr=True)
 
-    def rows(self, found: Iterable[T], columns: Columns[T], *, title: str = "") -> None:
-        """Show many things: one line each, in columns that take their texts from the thing."""
+    def rows(
+        self, found: Iterable[T], columns: Columns[T] | None = None, *, title: str = ""
+    ) -> None:
+        """Show many things, a line each; columns take their texts from the thing.
+
+        Without columns the fields are shown as they are.
+        """
         if self.json:
             self._json([plain(one) for one in found])
             return
+        things = list(found)
+        looks = columns or {name: _field(name) for name in _fields(things)}
         table = Table(title=title or None, title_justify="left", box=None, pad_edge=False)
-        for name in columns:
-            table.add_column(name.upper(), header_style="bold", overflow="fold")
-        for one in found:
-            table.add_row(*(_cell(look(one)) for look in columns.values()))
+        for name in looks:
+            table.add_column(name.upper().replace("_", " "), header_style="bold", overflow="fold")
+        for one in things:
+            table.add_row(*(_cell(look(one)) for look in looks.values()))
         self._out.print(table)
 
     def record(self, found: T, columns: Columns[T] | None = None) -> None:
@@ -135,6 +142,18 @@ def size(count: int) -> str:
             return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
         amount /= 1024
     return f"{amount:.1f} TiB"
+
+
+def _fields(things: list[T]) -> Iterable[str]:
+    shown = plain(things[0]) if things else {}
+    return shown.keys() if isinstance(shown, Mapping) else ()
+
+
+def _field(name: str) -> Callable[[T], object]:
+    def look(one: T) -> object:
+        return one.get(name) if isinstance(one, Mapping) else getattr(one, name, None)
+
+    return look
 
 
 def _cell(value: object) -> Text:
