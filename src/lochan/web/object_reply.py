@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from email.utils import format_datetime
+from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
 
@@ -19,7 +20,7 @@ import falcon
 from lochan.errors import LochanError
 from lochan.logs import Log
 from lochan.model.entry import DEFAULT_CONTENT_TYPE
-from lochan.model.instant import Instant, to_datetime
+from lochan.model.instant import NANOSECONDS, Instant, to_datetime
 from lochan.objects.store import WHOLE, Extent, Reading, Span
 from lochan.shapes.errors import Error
 from lochan.web.reply import Reply
@@ -109,26 +110,34 @@ def object_reply(
 
 def object_headers(shown: Shown) -> dict[str, str]:
     """Describe an object to a client that must not trust it."""
-    content_type = safe_type(shown.content_type)
-    kind = content_type.partition(";")[0].strip().lower()
-    place = "inline" if kind in _INLINE else "attachment"
+    content_type, place = _typed(shown.content_type)
     name = quote(shown.name, safe="", errors="replace")
     return {
         **_DISARMED,
         "content-disposition": f"{place}; filename*=UTF-8''{name}" if name else place,
         "content-type": content_type,
         "etag": quoted(shown.e_tag),
-        "last-modified": format_datetime(to_datetime(shown.modified), usegmt=True),
+        "last-modified": _date(shown.modified // NANOSECONDS),
     }
 
 
-def safe_type(content_type: str) -> str:
-    """Give a content type as it may stand in a header; for what may not, that of plain bytes."""
-    return content_type if _TYPE.fullmatch(content_type) else DEFAULT_CONTENT_TYPE
+@lru_cache(1000)
+def _typed(content_type: str) -> tuple[str, str]:
+    """Give a type as it may stand in a header, that of plain bytes if it may not; and its place."""
+    safe = content_type if _TYPE.fullmatch(content_type) else DEFAULT_CONTENT_TYPE
+    kind = safe.partition(";")[0].strip().lower()
+    return safe, "inline" if kind in _INLINE else "attachment"
+
+
+@lru_cache(1000)
+def _date(seconds: int) -> str:
+    return format_datetime(to_datetime(Instant(seconds * NANOSECONDS)), usegmt=True)
 
 
 def quoted(e_tag: str) -> str:
     """Give a checksum as an entity tag."""
+    if e_tag.isascii() and e_tag.isalnum():  # as nearly all are
+        return f'"{e_tag}"'
     return f'"{quote(e_tag, safe=_TAG_LETTERS)}"'
 
 

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Renames of one object: it moves alone, its bytes stay, and it is never out of reach."""
+
+import pytest
+
+from lochan.errors import AlreadyExists, InvalidInput, NotFound
+from lochan.faults import Fault
+from lochan.model.ids import ObjectKey
+from lochan.operations.read_object import stat_object
+from lochan.operations.rename_object import rename_object
+from lochan.refs.copy_log import logged_copies
+from support.branch_content import FAULTS, content, fail_each_call, put
+from support.lakes import MAIN, Stage, open_stage
+
+A, B = ObjectKey(b"a"), ObjectKey(b"b")
+
+
+def rename(stage: Stage, *, overwrite: bool = False) -> None:
+    rename_object(stage.lake, stage.repository, MAIN, A, B, overwrite=overwrite)
+
+
+def test_rel_H19_an_object_moves_by_reference_and_its_address_is_logged() -> None:
+    stage = open_stage()
+    put(stage, A, b"one")
+    put(stage, b"ab", b"other")
+    before = stat_object(stage.lake, stage.repository, MAIN, A)
+    rename(stage)
+    assert content(stage) == {b"ab": b"other", B: b"one"}
+    assert stat_object(stage.lake, stage.repository, MAIN, B).address == before.address
+    notes = logged_copies(stage.lake.store, stage.repository)
+    assert before.address in {address for note in notes for address in note.addresses}
+
+
+def test_what_cannot_be_renamed_stays() -> None:
+    stage = open_stage()
+    with pytest.raises(NotFound):
+        rename(stage)
+    put(stage, A, b"one")
+    put(stage, B, b"two")
+    with pytest.raises(AlreadyExists):
+        rename(stage)
+    with pytest.raises(InvalidInput):
+        rename_object(stage.lake, stage.repository, MAIN, A, A)
+    assert content(stage) == {A: b"one", B: b"two"}
+    rename(stage, overwrite=True)
+    assert content(stage) == {B: b"one"}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_whatever_fails_the_object_is_under_one_key_or_the_other(fault: Fault) -> None:
+    def prepare(stage: Stage) -> None:
+        put(stage, A, b"one")
+
+    def look(stage: Stage, answered: bool) -> None:  # noqa: FBT001 - as it is called
+        assert content(stage) in ({A: b"one"}, {B: b"one"}, {A: b"one", B: b"one"})
+        assert not answered or content(stage) == {B: b"one"}
+        if A in content(stage):
+            rename(stage, overwrite=True)
+        assert content(stage) == {B: b"one"}
+
+    assert fail_each_call(fault, prepare, rename, look) > 8
