@@ -198,8 +198,8 @@ class Tasks:
         moment = from_seconds(self._environment.now())
 
         def finished(current: Task) -> Task:
-            if current.done and not current.committing:
-                return current  # it was ended by others, and has shown nothing
+            if current.done and result is None:
+                return current  # others ended it, and their reason is the first one
             return msgspec.structs.replace(
                 current,
                 updated_at=moment,

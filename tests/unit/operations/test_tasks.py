@@ -134,6 +134,25 @@ def test_a_cancelled_task_shows_nothing_whichever_process_was_asked(scene: Scene
     scene.other.cancel(scene.stage.repository, TaskKind.IMPORT, task.id)
 
 
+def test_the_first_reason_why_a_task_ended_stays(scene: Scene) -> None:
+    def fails(report: Report) -> TaskResult:
+        scene.other.cancel(scene.stage.repository, TaskKind.IMPORT, task.id)
+        raise InvalidInput("nothing changed", code="no-changes")
+
+    task = scene.begin(fails)
+    scene.world.run_tasks()
+    assert scene.status(task).error_code == "cancelled"
+
+
+def test_a_task_without_a_commit_that_was_taken_for_dead_tells_what_it_did(scene: Scene) -> None:
+    task = scene.begin(lambda _: DONE, TaskKind.DUMP)
+    scene.world.moment += DEAD_AFTER_S + 1
+    assert scene.status(task, TaskKind.DUMP).error_code == "task-died"
+    scene.world.run_tasks()
+    found = scene.status(task, TaskKind.DUMP)
+    assert (found.error, found.result) == ("", DONE)
+
+
 def test_a_task_hears_at_its_next_step_that_it_was_cancelled(scene: Scene) -> None:
     steps: list[int] = []
 

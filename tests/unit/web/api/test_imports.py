@@ -30,8 +30,8 @@ def raw(tmp_path: Path) -> Path:
 @pytest.fixture
 def api(tmp_path: Path, raw: Path) -> Iterator[Api]:
     blockstore = Blockstore(
-        readable_folders=(raw, tmp_path / "lake"),
-        allowed_namespace_prefixes=("s3://allowed/in",),
+        readable_folders=(raw, tmp_path / "lake", tmp_path / "shared"),
+        allowed_namespace_prefixes=("s3://allowed/in", f"local://{tmp_path}/shared"),
     )
     with open_api(tmp_path / "lake", blockstore=blockstore) as opened:
         make_repository(opened)
@@ -105,6 +105,18 @@ def test_rel_S22_a_repository_and_the_lakes_own_folder_are_no_sources(api: Api) 
         kind = "object" if path.endswith(".db") else "common_prefix"
         answer = api.post(IMPORT, json=told((kind, path, "x")))
         assert (answer.status_code, answer.json["code"]) == (400, "import-source-overlaps")
+
+
+def test_rel_S22_other_repositories_are_no_sources_wherever_they_lie(
+    api: Api, tmp_path: Path
+) -> None:
+    told_where = {"name": "other", "storage_namespace": f"local://{tmp_path}/shared/other"}
+    assert api.post("/repositories", json=told_where).status_code == 201
+    for place in ("shared", "shared/other", "shared/other/data"):
+        answer = api.post(IMPORT, json=told(("common_prefix", f"file://{tmp_path}/{place}", "x")))
+        assert (answer.status_code, answer.json["code"]) == (400, "import-source-overlaps")
+    beside = api.post(IMPORT, json=told(("common_prefix", f"file://{tmp_path}/shared/more", "x")))
+    assert beside.status_code == 202
 
 
 def test_rel_S22_a_path_that_leaves_its_folder_is_refused(api: Api, raw: Path) -> None:

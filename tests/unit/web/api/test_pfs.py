@@ -209,7 +209,7 @@ def allow(action: str, resource: str) -> Statement:
 def test_rel_S16_starting_and_finishing_need_rights_on_the_branch_they_come_to(api: Api) -> None:
     head = api.get("/repositories/lake-1/branches/main").json["commit_id"]
     dev = api.user("dev", allow("fs:CreateCommit", f"{LAKE}/branch/dev"))
-    everybody: tuple[dict[str, str], ...] = (
+    everybody: tuple[dict[str, object], ...] = (
         {"branch": "main"},  # another branch
         {"parent": head},  # which goes on on main
         {"branch": "dev"},  # which is new
@@ -220,8 +220,8 @@ def test_rel_S16_starting_and_finishing_need_rights_on_the_branch_they_come_to(a
     opened = start(api, branch="main")
     for verb in ("finish-commit", "cancel-commit"):
         assert dev.post(f"{PFS}/{verb}", json={"id": opened}).status_code == 403
-    told = {"from_commits": ["main"], "branch": "main"}
-    assert dev.post(f"{PFS}/merge-commits", json=told).status_code == 403
+    merging = {"from_commits": ["main"], "branch": "main"}
+    assert dev.post(f"{PFS}/merge-commits", json=merging).status_code == 403
     both = api.user(
         "both", *(allow(f"fs:Create{what}", f"{LAKE}/*") for what in ("Commit", "Branch"))
     )
