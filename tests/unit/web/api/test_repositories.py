@@ -116,9 +116,10 @@ def test_rel_S16_a_list_holds_what_the_caller_may_list_and_read(api: Api) -> Non
 
 def test_a_deleted_repository_is_gone_at_once(api: Api) -> None:
     make(api, "lake-1")
+    assert api.get("/repositories/lake-1/branches").status_code == 200
     assert api.delete("/repositories/lake-1").status_code == 204
-    assert api.get("/repositories/lake-1").status_code == 404
     assert api.get("/repositories/lake-1/branches").status_code == 404
+    assert api.get("/repositories/lake-1").status_code == 404
     assert api.delete("/repositories/lake-1").status_code == 404
 
 
