@@ -5,7 +5,8 @@
     submit(work) --+
     submit(work) --+--> wait for the turn, BEGIN IMMEDIATE, every work in the order it came,
     submit(work) --+    COMMIT (write and fsync the log), then wake the callers
-                        meanwhile the next batch gathers by itself: nobody sleeps to fill one
+                        meanwhile the next batch gathers by itself: nobody sleeps to fill one.
+                        Who comes while the turn is waited for is served in it, too
 
 A caller may have records read at the end of the transaction that holds its write: nobody else can
 write until it ends, so they are what is there when the write takes effect, and callers of a batch
@@ -190,35 +191,40 @@ class Writer:
 
     def _serve(self) -> None:
         try:
-            while batch := self._next_batch():
-                self._decide(batch)
+            while asked := self._asked():
+                self._decide(asked)
         finally:
             self._finished.set()
 
-    def _next_batch(self) -> list[_Request]:
+    def _asked(self) -> int:
+        """Wait until somebody waits, and say how many; 0 when the store was closed and none do."""
         with self._changed:
             while not self._waiting and not self._closing:
                 self._changed.wait()
-            count = min(len(self._waiting), _LONGEST_BATCH)
+            return len(self._waiting)
+
+    def _taken(self, most: int = _LONGEST_BATCH) -> list[_Request]:
+        with self._changed:
+            count = min(len(self._waiting), most)
             return [self._waiting.popleft() for _ in range(count)]
 
-    def _decide(self, batch: list[_Request]) -> None:
-        failure: _Failure | None = None
+    def _decide(self, asked: int) -> None:
+        batch: list[_Request] = []
+        failure = self._stopped
         try:
-            failure = self._stopped or self._attempt(batch)
+            if failure is None:
+                with self._turn:
+                    batch = self._taken()
+                    failure = self._transact(batch)
+        except Unavailable as error:
+            # Only for those who have waited all the time: later ones wait on.
+            failure = _Failure(Unavailable, error.message, error, error.code)
         except BaseException as error:  # noqa: BLE001 - nobody else would wake the callers
             message = f"a write to {self._path} met a bug: {error!r}"
             failure = self._stop(_Failure(UnknownOutcome, message, Internal(message)))
-        for request in batch:
+        for request in batch or self._taken(asked):
             request.failure = failure
             request.decide()
-
-    def _attempt(self, batch: list[_Request]) -> _Failure | None:
-        try:
-            with self._turn:
-                return self._transact(batch)
-        except Unavailable as error:
-            return _Failure(Unavailable, error.message, error, error.code)
 
     def _transact(self, batch: list[_Request]) -> _Failure | None:
         committing = False
