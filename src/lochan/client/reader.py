@@ -65,7 +65,7 @@ class ObjectReader(io.RawIOBase):
         if wanted <= 0:
             return 0
         view, done = memoryview(buffer).cast("B"), 0
-        for chunk in self._range(self._place, self._place + wanted):
+        for chunk in self._chunks(self._place, self._place + wanted):
             view[done : done + len(chunk)] = chunk
             done += len(chunk)
         self._place += done
@@ -75,11 +75,18 @@ class ObjectReader(io.RawIOBase):
         """Give all bytes from here on, with one request."""
         if self._place >= self._size:
             return b""
-        data = b"".join(self._range(self._place, self._size))
+        data = self.fetch(self._place, self._size)
         self._place = self._size
         return data
 
-    def _range(self, start: int, stop: int) -> list[bytes]:
+    def fetch(self, start: int, stop: int) -> bytes:
+        """Give the bytes of a range that lies in the object, with one request.
+
+        It heeds and moves no place, so threads may call it at the same time.
+        """
+        return b"".join(self._chunks(start, stop))
+
+    def _chunks(self, start: int, stop: int) -> list[bytes]:
         headers = {"range": f"bytes={start}-{stop - 1}"}
         try:
             with self._fetch(headers) as response:

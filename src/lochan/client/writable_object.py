@@ -2,6 +2,7 @@
 """An object on a branch: uploaded, written as a file, copied, renamed, deleted."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import IO, Any, Final, cast
 
 from lochan.client.content import Progress, Uploadable, content_of
@@ -77,9 +78,13 @@ class WritableObject(StoredObject):
             return cast("IO[bytes]", writer)  # a file, if not by inheritance
         return TextWriter(writer, **{"encoding": "utf-8", **text})
 
-    def writer(self, **options: Any) -> ObjectWriter:  # noqa: ANN401 - those of upload
-        """Give a file to write to; closing it uploads, leaving its block by an error does not."""
-        return ObjectWriter(self.path, lambda file: self.upload(file, **options))
+    def writer(self, *, autocommit: bool = True, **options: Any) -> ObjectWriter:  # noqa: ANN401 - those of upload
+        """Give a file to write to; closing it uploads, leaving its block by an error does not.
+
+        Without `autocommit` it is uploaded when its `commit` is called.
+        """
+        upload = partial(self.upload, **options)
+        return ObjectWriter(self.path, upload, autocommit=autocommit)
 
     def copy(
         self,

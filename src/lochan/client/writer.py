@@ -22,42 +22,55 @@ Upload = Callable[[IO[bytes]], ObjectStats]
 class ObjectWriter(io.RawIOBase):
     """The bytes of an object to be."""
 
-    def __init__(self, name: str, upload: Upload) -> None:
-        """Upload to an object when all is written."""
+    def __init__(self, name: str, upload: Upload, *, autocommit: bool = True) -> None:
+        """Upload to an object when it is closed; without `autocommit`, when `commit` is called."""
         super().__init__()
         self.name = name
-        self.stats: ObjectStats | None = None  # what became of it, once it is closed
+        self.stats: ObjectStats | None = None  # what became of it, once it is uploaded
         self._upload = upload
-        self._spool: IO[bytes] = SpooledTemporaryFile(SPOOLED_BYTES)  # noqa: SIM115 - close ends it
-        self._discarded = False
+        self._autocommit = autocommit
+        self._spool: IO[bytes] = SpooledTemporaryFile(SPOOLED_BYTES)  # noqa: SIM115 - commit ends it
+        self._is_over = False
 
     def writable(self) -> bool:
         """Say that it can be written."""
         return True
 
     def write(self, data: Any) -> int:  # noqa: ANN401 - any buffer
-        """Add bytes."""
-        return self._spool.write(data)
+        """Add bytes; of what is discarded nothing is kept."""
+        if self.closed:
+            raise ValueError(f"{self.name} is closed")
+        count = memoryview(data).nbytes
+        if not self._is_over:
+            self._spool.write(data)
+        return count
 
     def tell(self) -> int:
         """Say how many bytes there are."""
-        return self._spool.tell()
+        return 0 if self._is_over else self._spool.tell()
+
+    def commit(self) -> None:
+        """Upload what was written, once. Raises what the upload raises; there is no second try."""
+        if self._is_over:
+            return
+        self._is_over = True
+        with self._spool:
+            self._spool.seek(0)
+            self.stats = self._upload(self._spool)
 
     def discard(self) -> None:
-        """Upload nothing when it is closed."""
-        self._discarded = True
+        """Forget what was written: nothing is uploaded any more."""
+        self._is_over = True
+        self._spool.close()
 
     def close(self) -> None:
-        """Upload what was written. Raises what the upload raises; there is no second try."""
+        """End the writing, and upload unless that waits for `commit`."""
         if self.closed:
             return
         try:
-            if not self._discarded:
-                self._spool.seek(0)
-                self.stats = self._upload(self._spool)
+            if self._autocommit:
+                self.commit()
         finally:
-            self._discarded = True
-            self._spool.close()
             super().close()
 
     def __exit__(
@@ -72,7 +85,8 @@ class ObjectWriter(io.RawIOBase):
 
     def __del__(self) -> None:
         # A writer that nobody closed was given up: nothing half-written may appear.
-        self.discard()
+        if not self.closed:
+            self.discard()
         super().__del__()
 
 

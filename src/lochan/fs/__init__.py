@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lakes as an fsspec filesystem: `lochan://repository/ref/path` in pandas, Arrow, DuckDB and others.
+"""Lakes as an fsspec filesystem: `lochan://repository/ref/path` in pandas, Arrow, DuckDB, others.
 
-    filesystem    what fsspec asks of a filesystem
-    file          an object that is read or written through fsspec
-    transaction   writes that wait, and come by one commit
-    place         paths of the filesystem, taken apart
-    told          errors as the operating system's, which fsspec expects
+filesystem    the filesystem, and how files are opened, read and written whole
+moved         copies, renames and deletions
+seen          what there is: listings, and what is known of a path
+file          an object that is read through fsspec's caches
+place         paths of the filesystem, taken apart
+told          errors as the operating system's, which fsspec expects
 """
