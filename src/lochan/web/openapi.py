@@ -29,6 +29,7 @@ _PHRASES: Final = {
     401: "not signed in",
     403: "not allowed",
     404: "not there",
+    408: "the body did not come in time",
     409: "a conflict with what is there",
     410: "gone, or going",
     412: "a condition does not hold",
