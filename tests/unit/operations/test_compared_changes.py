@@ -27,7 +27,8 @@ def written(stage: Stage, branch: BranchName, tree: dict[bytes, bytes]) -> None:
 
 
 def compared(stage: Stage, page: PageRequest) -> list[Change]:
-    found, after = [], page.after
+    found: list[Change] = []
+    after = page.after
     while True:
         asked = PageRequest(page.prefix, after, page.delimiter, page.amount)
         part = diff_compared(stage.lake, stage.repository, "main", "dev", asked)

@@ -5,6 +5,7 @@ import pytest
 
 from lochan.errors import NotFound
 from lochan.model.ids import BranchName, CommitId
+from lochan.model.records import Commit
 from lochan.operations.branches import create_branch
 from lochan.operations.log_commits import LogRequest, log_commits
 from lochan.operations.merge import MergeRequest, merge
@@ -27,7 +28,7 @@ def told() -> Stage:
 
 
 def messages(stage: Stage, ref: str = "main", amount: int = 100, **request: object) -> list[str]:
-    asked = LogRequest(amount, **request)  # type: ignore[arg-type] - each test names real fields
+    asked = LogRequest(amount, **request)  # type: ignore[arg-type]
     return [
         commit.message for commit in log_commits(stage.lake, stage.repository, ref, asked).commits
     ]
@@ -44,7 +45,8 @@ def test_a_log_of_paths_holds_the_commits_that_changed_them(told: Stage) -> None
 
 def test_pages_put_together_are_the_whole_log(told: Stage) -> None:
     whole = log_commits(told.lake, told.repository, "main", LogRequest(100)).commits
-    found, after = [], None
+    found: list[Commit] = []
+    after: CommitId | None = None
     while True:
         page = log_commits(told.lake, told.repository, "main", LogRequest(2, after))
         found += page.commits
