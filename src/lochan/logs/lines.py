@@ -8,6 +8,7 @@ Nothing is synchronised: what a crash of the machine takes is at most the last s
 
 import os
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 
 from lochan.errors import InvalidInput
@@ -48,7 +49,13 @@ class Lines:
 
 def timestamp(now: float) -> str:
     """Write a time of the wall clock as logs have it: UTC, in milliseconds."""
-    return datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
+    whole = int(now)
+    return f"{_second(whole)}.{int((now - whole) * 1000):03d}Z"
+
+
+@lru_cache(8)  # many lines are of one second
+def _second(whole: int) -> str:
+    return datetime.fromtimestamp(whole, UTC).isoformat()[:19]
 
 
 def _opened(file: Path) -> int:

@@ -58,12 +58,7 @@ class Route:
     body_optional: bool
     headers: Mapping[str, str]
     handler: Handler
-
-    @property
-    def operation_id(self) -> str:
-        """Spell the operation's name as lakeFS does: getBranch."""
-        first, *rest = self.handler.__name__.rstrip("_").split("_")
-        return first + "".join(word.capitalize() for word in rest)
+    operation_id: str  # as lakeFS spells it: getBranch
 
     @property
     def status(self) -> int:
@@ -111,6 +106,7 @@ class Routes:
                     declaration.get("body_optional", False),
                     declaration.get("headers", {}),
                     handler,
+                    _operation_id(handler),
                 )
             )
             return handler
@@ -132,3 +128,8 @@ class Routes:
     def delete(self, path: str, **said: Unpack[Declaration]) -> Callable[[Handler], Handler]:
         """Declare what DELETE does at an address."""
         return self.add("DELETE", path, **said)
+
+
+def _operation_id(handler: Handler) -> str:
+    first, *rest = handler.__name__.rstrip("_").split("_")
+    return first + "".join(word.capitalize() for word in rest)
