@@ -4,19 +4,23 @@
 Granian's parent opens the port and starts the workers, each with a lake, an application and threads
 of its own. SIGTERM reaches the parent: workers stop accepting, finish what they have in hand within
 `drain_seconds`, close the stores last and end; so does the parent, with status 0. A second SIGTERM
-ends all at once. A worker that dies is started again.
+ends all at once. A worker that dies is started again; workers whose parent died end by themselves,
+as by SIGTERM, the youngest first: each holds its elders' lines to the parent open.
 """
 
+import os
+import signal
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack, closing
 from functools import partial
+from multiprocessing import parent_process
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import cast
 
 from granian.constants import HTTPModes, Interfaces, Loops
 from granian.http import HTTP1Settings
-from granian.server import Server
+from granian.server.mp import MPServer
 
 from lochan.bootstrap.background import Background
 from lochan.bootstrap.lake import prepare_process
@@ -29,6 +33,7 @@ from lochan.web.application import new_application
 
 _HEADER_BYTES = 64 << 10
 _HEADER_MS = 30_000
+_ENDED_AT_ONCE = 128 + signal.SIGTERM  # what a shell says of a process that a signal ended
 
 
 class Worker(Adapter):
@@ -48,8 +53,11 @@ class Worker(Adapter):
             environment,
             threads=settings.threads,
             most_waiting=settings.limits.queue,
+            queue_s=settings.limits.queue_seconds,
+            body_s=settings.limits.body_seconds,
         )
         background.start()
+        environment.spawn(_end_with_parent, name="lochan parent")
         prepare_process()
 
     def __rsgi_del__(self, loop: object) -> None:
@@ -58,11 +66,29 @@ class Worker(Adapter):
         self._opened.close()
 
 
+class _Processes(MPServer):
+    """Granian's parent, which a second signal ends at once."""
+
+    def signal_handler_interrupt(self, *_: object, **__: object) -> None:
+        """Begin to drain, or end all."""
+        if self.interrupt_signal:
+            for worker in self.wrks:
+                worker.kill()  # type: ignore[no-untyped-call]  # Granian's
+            raise SystemExit(_ENDED_AT_ONCE)
+        super().signal_handler_interrupt()  # type: ignore[no-untyped-call]  # Granian's
+
+    def _stop_workers(self) -> None:
+        super()._stop_workers()  # type: ignore[no-untyped-call]  # Granian's
+        if self.interrupt_signal:
+            # A signal to the whole group may have ended a worker before we asked it to: no failure.
+            self.interrupt_children.clear()
+
+
 def serve(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT. Settings were checked before."""
     with TemporaryDirectory(prefix="lochan-workers-") as folder:
         tls = settings.tls
-        Server(
+        _Processes(
             "lochan",
             address=settings.listen.host,
             port=settings.listen.port,
@@ -88,3 +114,10 @@ def serve(settings: Settings) -> None:
 def _worker(settings: Settings, folder: Path, _target: str) -> Callable[..., Awaitable[None]]:
     # Granian looks for __rsgi__ and its companions on what it is given.
     return cast("Callable[..., Awaitable[None]]", Worker(settings, folder))
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)

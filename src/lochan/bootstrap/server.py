@@ -14,6 +14,7 @@ from lochan.logs import AccessLog, AuditLog, Lines, open_log
 from lochan.metrics import Metrics, Workers
 from lochan.operations.repository_reads import RepositoryReads
 from lochan.operations.tasks import Tasks
+from lochan.web.admission import Admission
 from lochan.web.readiness import Readiness
 from lochan.web.services import Services
 
@@ -62,6 +63,7 @@ def open_services(
             RepositoryReads(lake.store, environment),
             tasks,
             Readiness(lake.store, environment),
+            Admission(environment, settings.limits.requests_per_second),
             log,
             AccessLog(lines, environment, console=console),
             AuditLog(audited, environment, log),

@@ -114,7 +114,8 @@ class Limits(Struct, frozen=True, kw_only=True):
         Meta(
             ge=0,
             le=1e9,
-            description="requests of one user in a second; further ones get 429; 0: any",
+            description="requests of one user in a second at one worker; further ones get 429;"
+            " 0: any",
         ),
     ] = 0.0
     logins_per_minute: Annotated[

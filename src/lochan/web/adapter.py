@@ -3,7 +3,7 @@
 
     event loop                                 a thread of ours
     __rsgi__: small body read whole,  ------>  application(environ, start_response)
-      large one fed through a `_Pipe`          one chunk: answers by itself (response_bytes)
+      large one fed into an `Intake`           one chunk: answers by itself (response_bytes)
     wakes when the answer is out      <------  many: through a pipe that Granian reads like a file
 
 Granian answers 500 for a coroutine that ends before its answer, so each one sleeps until the thread
@@ -18,6 +18,14 @@ What a broken upload looks like: the body's iterator ends as if all had come. Wi
 count shows it. With chunked transfer, Granian gives one empty chunk for the error and another for
 the end, and a sound body has only the last. A body that broke raises BodyBroken in its reader, so
 that half a file is never taken for a whole one.
+
+What a client may cost (S18): a request that waits for a thread longer than `queue_s` gets 503, and
+a body that pauses for longer than `body_s` ends with 408. A large body is taken only when somebody
+reads it, so what waits holds its headers and at most SMALL_BODY_BYTES.
+
+What passes for two requests in other eyes (S11): a length beside chunked transfer is refused where
+Granian shows both; where it drops the length, chunked transfer alone counts. Either way the
+connection ends with the answer, so that nothing behind it is taken for a next request.
 """
 
 import asyncio
@@ -27,28 +35,35 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from itertools import chain
 from queue import SimpleQueue
-from typing import IO, Any, Final, cast
+from typing import IO, Final, cast
 
 from granian._granian import RSGIHTTPProtocol as HTTPProtocol
 from granian._granian import RSGIProtocolClosed as ProtocolClosed
 from granian.rsgi import Scope
 
 from lochan.environment import Environment
-from lochan.web.body import BodyBroken
 from lochan.web.environ import Environ, new_environ
+from lochan.web.intake import Intake
 from lochan.web.outlet import ClientGone, Outlet
 
-SMALL_BODY_BYTES: Final = 256 << 10
-PIPE_BYTES: Final = 1 << 20  # how much of an upload waits for its reader
+SMALL_BODY_BYTES: Final = 64 << 10
+HEADER_BYTES: Final = 16 << 10  # names and values of all headers together
 
 _JSON: Final = [
     ("content-type", "application/json"),
     ("x-content-type-options", "nosniff"),
-    ("retry-after", "1"),
 ]
+_AGAIN: Final = [*_JSON, ("retry-after", "1")]
+_LAST: Final = ("connection", "close")
 _BUSY: Final = b'{"message":"the server is at its limit; try again in a second","code":"busy"}\n'
+_HEADERS: Final = b'{"message":"the headers have more than 16 KiB","code":"headers-too-large"}\n'
+_TWO_LENGTHS: Final = (
+    b'{"message":"send Content-Length or Transfer-Encoding, not both","code":"two-lengths"}\n'
+)
+_STALLED: Final = b'{"message":"the body came too slowly; send it again","code":"body-stalled"}\n'
 
 _log = logging.getLogger(__name__)
 
@@ -59,14 +74,24 @@ class Adapter:
     """One worker process's door: an RSGI application over a WSGI one."""
 
     def __init__(
-        self, application: Wsgi, environment: Environment, *, threads: int, most_waiting: int
+        self,
+        application: Wsgi,
+        environment: Environment,
+        *,
+        threads: int,
+        most_waiting: int,
+        queue_s: float = 10.0,
+        body_s: float = 30.0,
     ) -> None:
         """Serve by so many threads; beyond so many requests that wait, answer 503."""
         self._application = application
         self._environment = environment
         self._threads = threads
         self._most = threads + most_waiting
+        self._queue_s = queue_s
+        self._body_s = body_s
         self._work: SimpleQueue[_Exchange | None] = SimpleQueue()
+        self._waiting: deque[_Exchange] = deque()  # in the order of `_work`
         self._in_hand = 0
         self._done: deque[asyncio.Future[None]] = deque()
         self._waking = threading.Lock()
@@ -76,6 +101,7 @@ class Adapter:
         self._loop = loop
         for number in range(self._threads):
             self._environment.spawn(self._serve, name=f"lochan request {number}")
+        loop.call_later(self._queue_s / 4, self._turn_away)
 
     def __rsgi_del__(self, loop: object) -> None:
         """End the threads, after the last request."""
@@ -88,7 +114,7 @@ class Adapter:
             protocol.close(404)  # type: ignore[attr-defined]  # a web socket's protocol has it
             return
         if self._in_hand >= self._most:
-            protocol.response_bytes(503, _JSON, _BUSY)
+            protocol.response_bytes(503, _AGAIN, _BUSY)
             return
         self._in_hand += 1
         try:
@@ -97,39 +123,75 @@ class Adapter:
             self._in_hand -= 1
 
     async def _exchange(self, scope: Scope, protocol: HTTPProtocol) -> None:
-        headers = scope.headers
-        said = headers.get("content-length")
+        listed = scope.headers.items()
+        if sum(len(name) + len(value) for name, value in listed) > HEADER_BYTES:
+            protocol.response_bytes(431, [*_JSON, _LAST], _HEADERS)
+            return
+        said = scope.headers.get("content-length")
         length = int(said) if said else None  # Granian lets none through that is no number
-        pipe: _Pipe | None = None
+        is_chunked = "transfer-encoding" in scope.headers
+        if is_chunked and said:
+            protocol.response_bytes(400, [*_JSON, _LAST], _TWO_LENGTHS)
+            return
+        feed: _Feed | None = None
         body: IO[bytes]
-        if not length and "transfer-encoding" not in headers:
+        if not length and not is_chunked:
             body = io.BytesIO()
         elif length is not None and length <= SMALL_BODY_BYTES:
-            whole = await protocol()
+            try:
+                async with asyncio.timeout(self._body_s):
+                    whole = await protocol()
+            except TimeoutError:
+                protocol.response_bytes(408, [*_JSON, _LAST], _STALLED)
+                return
             if len(whole) != length:
                 return  # the client is gone, and nobody waits for an answer
             body = io.BytesIO(whole)
         else:
-            pipe = _Pipe(self._loop, length)
-            body = cast("IO[bytes]", pipe)  # a raw stream has all that a reader of bytes calls
+            feed = _Feed(self._loop, length, self._body_s)
+            body = cast(
+                "IO[bytes]", feed.intake
+            )  # a raw stream has all that a reader of bytes calls
         environ = new_environ(
             method=scope.method,
             path=scope.path,
             query=scope.query_string,
-            headers=headers.items(),
+            headers=listed,
             body=body,
             scheme=scope.scheme,
             server=scope.server,
             client=scope.client,
         )
-        finished = self._loop.create_future()
-        self._work.put(_Exchange(environ, protocol, finished))
-        if pipe is not None:
-            await pipe.fill(protocol, finished)
-        await finished
+        exchange = _Exchange(
+            environ, protocol, self._loop.create_future(), self._loop.time(), is_last=is_chunked
+        )
+        self._add(exchange)
+        if feed is not None:
+            await feed.run(protocol, exchange.finished)
+        await exchange.finished
+
+    def _add(self, exchange: "_Exchange") -> None:
+        waiting = self._waiting
+        while waiting and waiting[0].is_taken:
+            waiting.popleft()
+        waiting.append(exchange)
+        self._work.put(exchange)
+
+    def _turn_away(self) -> None:
+        """Answer for those who have waited for too long; threads pass over them later."""
+        oldest = self._loop.time() - self._queue_s
+        waiting = self._waiting
+        while waiting and (waiting[0].is_taken or waiting[0].since < oldest):
+            exchange = waiting.popleft()
+            if exchange.take():
+                exchange.refuse()
+                exchange.finished.set_result(None)
+        self._loop.call_later(self._queue_s / 4, self._turn_away)
 
     def _serve(self) -> None:
         while (exchange := self._work.get()) is not None:
+            if not exchange.take():
+                continue
             try:
                 exchange.run(self._application, self._environment)
             except Exception:  # noqa: BLE001 - the next request needs this thread
@@ -155,16 +217,48 @@ class Adapter:
 class _Exchange:
     """One request on its way through a thread."""
 
-    __slots__ = ("environ", "finished", "headers", "protocol", "status")
+    __slots__ = (
+        "_is_free",
+        "environ",
+        "finished",
+        "headers",
+        "is_last",
+        "protocol",
+        "since",
+        "status",
+    )
 
     def __init__(
-        self, environ: Environ, protocol: HTTPProtocol, finished: "asyncio.Future[None]"
+        self,
+        environ: Environ,
+        protocol: HTTPProtocol,
+        finished: "asyncio.Future[None]",
+        since: float,
+        *,
+        is_last: bool,
     ) -> None:
         self.environ = environ
         self.protocol = protocol
         self.finished = finished
+        self.since = since
+        self.is_last = is_last  # of its connection
         self.status = 500
         self.headers: list[tuple[str, str]] = []
+        self._is_free = threading.Lock()
+
+    @property
+    def is_taken(self) -> bool:
+        """Say whether somebody answers it."""
+        return self._is_free.locked()
+
+    def take(self) -> bool:
+        """Undertake to answer it; the first who calls this does."""
+        return self._is_free.acquire(blocking=False)
+
+    def refuse(self) -> None:
+        """Answer that there is no room."""
+        with suppress(ProtocolClosed):
+            self.protocol.response_bytes(503, [*_AGAIN, _LAST], _BUSY)
 
     def run(self, application: Wsgi, environment: Environment) -> None:
         """Ask the application and send what it says; an answer nobody waits for is dropped."""
@@ -182,7 +276,7 @@ class _Exchange:
 
     def _start(self, status: str, headers: list[tuple[str, str]], _: object = None) -> None:
         self.status = int(status[:3])
-        self.headers = headers
+        self.headers = [*headers, _LAST] if self.is_last else headers
 
     def _stream(self, chunks: Iterable[bytes], environment: Environment) -> None:
         pieces = iter(chunks)
@@ -196,73 +290,44 @@ class _Exchange:
                 outlet.write(chunk)
 
 
-class _Pipe(io.RawIOBase):
-    """A request's body: filled by the loop, read by a thread, bounded in between."""
+class _Feed:
+    """Brings a large body from Granian to who reads it."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, length: int | None) -> None:
-        self._loop = loop
-        self._missing = length
-        self._chunks: deque[bytes] = deque()
-        self._held = 0
-        self._ended = False
-        self._broken = False
-        self._came = threading.Condition()
+    def __init__(self, loop: asyncio.AbstractEventLoop, length: int | None, pause_s: float) -> None:
+        self._length = length
         self._room = asyncio.Event()
+        self.intake = Intake(partial(loop.call_soon_threadsafe, self._room.set), pause_s)
 
-    async def fill(self, protocol: HTTPProtocol, finished: "asyncio.Future[None]") -> None:
-        """Take the body from Granian, no faster than it is read; what nobody reads is not taken."""
+    async def run(self, protocol: HTTPProtocol, finished: "asyncio.Future[None]") -> None:
+        """Take the body, no faster than it is read; what nobody reads is not taken."""
+        this = asyncio.current_task()
+        assert this is not None  # noqa: S101 - this is a coroutine
+
+        def stop(_: object) -> None:
+            this.cancel()  # the answer is out; a client that sends no more must not hold us
+
+        finished.add_done_callback(stop)
+        try:
+            await self._take(protocol)
+        except asyncio.CancelledError:
+            if not finished.done():
+                raise
+            this.uncancel()
+        finally:
+            finished.remove_done_callback(stop)
+
+    async def _take(self, protocol: HTTPProtocol) -> None:
         empty = 0
         count = 0
+        await self._room.wait()
         async for chunk in protocol:
             if not chunk:
                 empty += 1
                 continue
             count += len(chunk)
-            self._add(chunk)
-            while self._held > PIPE_BYTES and not finished.done():
+            self.intake.add(chunk)
+            while self.intake.is_full:
                 self._room.clear()
-                if self._held > PIPE_BYTES:
-                    waiting = asyncio.ensure_future(self._room.wait())
-                    either: list[asyncio.Future[Any]] = [waiting, finished]
-                    await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-                    waiting.cancel()
-            if finished.done():
-                break
-        broken = empty > 1 if self._missing is None else count != self._missing
-        with self._came:
-            self._broken, self._ended = broken, True
-            self._came.notify()
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: "bytearray | memoryview") -> int:  # type: ignore[override]
-        chunk = self.read(len(buffer))
-        buffer[: len(chunk)] = chunk
-        return len(chunk)
-
-    def read(self, size: int = -1) -> bytes:
-        """Give the next bytes, at most `size`; empty at the end. Raises BodyBroken."""
-        if size < 0:
-            return self.readall()
-        with self._came:
-            while not self._chunks and not self._ended:
-                self._came.wait()
-            if not self._chunks:
-                if self._broken:
-                    raise BodyBroken("the request's body ended before it was complete")
-                return b""
-            chunk = self._chunks.popleft()
-            if len(chunk) > size:
-                self._chunks.appendleft(chunk[size:])
-                chunk = chunk[:size]
-            before, self._held = self._held, self._held - len(chunk)
-        if before > PIPE_BYTES >= self._held:
-            self._loop.call_soon_threadsafe(self._room.set)
-        return chunk
-
-    def _add(self, chunk: bytes) -> None:
-        with self._came:
-            self._chunks.append(chunk)
-            self._held += len(chunk)
-            self._came.notify()
+                if self.intake.is_full:
+                    await self._room.wait()
+        self.intake.end(broken=empty > 1 if self._length is None else count != self._length)

@@ -21,6 +21,7 @@ from lochan.web.check_routes import check_routes
 from lochan.web.edges import edges
 from lochan.web.errors import error_reply, unexpected
 from lochan.web.openapi import document
+from lochan.web.proxies import Proxies
 from lochan.web.reply import JSON, Reply
 from lochan.web.route import Route
 from lochan.web.serve_call import responder
@@ -32,7 +33,9 @@ PREFIX: Final = "/api/v1"
 
 def new_application(services: Services) -> falcon.App[falcon.Request, falcon.Response]:
     """Make the application that serves a lake."""
-    application = falcon.App(middleware=[Told(services)])
+    application = falcon.App(
+        middleware=[Proxies(services.settings.trusted_proxies), Told(services)]
+    )
     application.req_options.strip_url_path_trailing_slash = True
     application.set_error_serializer(_serialized)
     application.add_error_handler(Exception, partial(_broken, services))

@@ -10,10 +10,11 @@ from lochan.shapes.errors import Error
 from lochan.web.reply import Reply
 from lochan.web.services import Services
 
-RETRY_AFTER_S: Final = "1"
+RETRY_AFTER_S: Final = 1
 # Codes whose HTTP status says more than their category's.
 _STATUS: Final = {
     "namespace-in-use": 400,  # lakeFS's status, though a name is taken
+    "body-stalled": 408,
     "body-too-large": 413,
     "unsupported-media-type": 415,
     "invalid-range": 416,
@@ -23,7 +24,7 @@ _STATUS: Final = {
     "not-implemented": 501,
 }
 # What any route may answer besides what it declares.
-COMMON_STATUSES: Final = (400, 401, 403, 404, 409, 410, 412, 413, 415, 429, 500, 501, 503)
+COMMON_STATUSES: Final = (400, 401, 403, 404, 408, 409, 410, 412, 413, 415, 429, 500, 501, 503)
 
 
 def status_of(error: LochanError) -> int:
@@ -36,7 +37,7 @@ def error_reply(error: LochanError) -> Reply:
     status = status_of(error)
     headers: dict[str, str] = {}
     if error.retryable or status in {429, 503}:
-        headers["retry-after"] = RETRY_AFTER_S
+        headers["retry-after"] = str(error.facts.get("retry_after", RETRY_AFTER_S))
     if status == 401:  # noqa: PLR2004 - the one status that demands a header
         headers["www-authenticate"] = 'Basic realm="lochan"'
     return Reply(Error(message=error.message, code=error.code), status, headers)

@@ -40,6 +40,8 @@ def responder(services: Services, route: Route) -> Responder:
             request.context.principal = call.principal = authenticated(services, request)
             if route.needs is not ANYBODY:
                 call.user  # noqa: B018 - refuses whom nobody knows, before anything is read
+            if call.principal is not None:
+                services.admission.admit(call.principal.user)
             if query_of is not None:
                 call.query = query_of(request.query_string)
             if body_of is not None:

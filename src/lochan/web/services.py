@@ -10,6 +10,7 @@ from lochan.metrics import Metrics, Workers
 from lochan.operations.lake import Lake
 from lochan.operations.repository_reads import RepositoryReads
 from lochan.operations.tasks import Tasks
+from lochan.web.admission import Admission
 from lochan.web.readiness import Readiness
 
 
@@ -23,6 +24,7 @@ class Services:
     repositories: RepositoryReads
     tasks: Tasks
     readiness: Readiness
+    admission: Admission
     log: Log
     requests: AccessLog
     audit: AuditLog
