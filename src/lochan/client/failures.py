@@ -33,6 +33,7 @@ from lochan.shapes.errors import Error
 from lochan.shapes.refs import MergeResult
 
 _SHOWN: Final = 120
+_FIRST_OF_SERVER: Final = 500
 _LOCKED: Final = 423  # lakeFS's word for a race that was lost
 _BY_STATUS: Final[dict[int, type[LochanError]]] = {
     400: InvalidInput,
@@ -40,6 +41,7 @@ _BY_STATUS: Final[dict[int, type[LochanError]]] = {
     403: PermissionDenied,
     404: NotFound,
     405: InvalidInput,
+    408: Unavailable,
     409: Conflict,
     410: Gone,
     412: PredicateFailed,
@@ -53,7 +55,10 @@ _BY_STATUS: Final[dict[int, type[LochanError]]] = {
     501: InvalidInput,
     503: Unavailable,
 }
-_TAKEN: Final = ("already-exists", "already-set-up", "in-use")
+# Codes whose status is lakeFS's, and says another category than the server meant.
+_TAKEN: Final = ("-exists", "already-set-up", "namespace-in-use")
+_CONTENDED: Final = "contended"
+_NO_RIGHT: Final = frozenset({"", "permission-denied", "invalid-signed-url", "foreign-origin"})
 
 
 def _classes(of: type[LochanError] = LochanError) -> Iterator[type[LochanError]]:
@@ -103,11 +108,13 @@ def _merge_conflict(response: httpx.Response) -> Error | None:
 def _class_of(status: int, code: str) -> type[LochanError]:
     if code in _BY_CODE:
         return _BY_CODE[code]
-    found = _BY_STATUS.get(status, Internal if status >= 500 else InvalidInput)  # noqa: PLR2004
-    if found is PermissionDenied and code and not code.startswith(("permission", "foreign")):
-        return Refused  # a rule of the lake; a missing right has its own codes
-    if found is Conflict and code.endswith(_TAKEN):
+    if code.endswith(_TAKEN):
         return AlreadyExists
+    if code == _CONTENDED:
+        return Conflict
+    found = _BY_STATUS.get(status, Internal if status >= _FIRST_OF_SERVER else InvalidInput)
+    if found is PermissionDenied and code not in _NO_RIGHT:
+        return Refused  # a rule of the lake
     return found
 
 
