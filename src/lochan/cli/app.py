@@ -48,7 +48,6 @@ def root() -> TyperGroup:
     """Make the command that has all others below it."""
     app = typer.Typer(
         help=_HELP,
-        add_completion=False,  # `lochan completion` says how
         no_args_is_help=True,
         context_settings={"help_option_names": ["-h", "--help"]},
     )

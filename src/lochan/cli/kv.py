@@ -14,7 +14,7 @@ from lochan.environment import RealEnvironment
 from lochan.kv.open import open_store
 from lochan.model.instant import NANOSECONDS
 from lochan.objects.open import open_objects
-from lochan.operations.kv_copy import Progress, copy_lake, release
+from lochan.operations.kv_copy import SETTLE_S, Progress, copy_lake, release
 from lochan.operations.kv_restore import restore_store
 from lochan.operations.kv_snapshot import Saved, snapshot_store
 from lochan.operations.kv_snapshot_parts import Snapshot, list_snapshots
@@ -37,6 +37,12 @@ def copy(
     *,
     source: Annotated[str, typer.Argument(help="Url of the store to copy, e.g. sqlite://...")],
     destination: Annotated[str, typer.Argument(help="Url of an empty store.")],
+    settle: Annotated[
+        float,
+        typer.Option(
+            "--settle", min=0, help="Seconds that a write under way may last; 0 if no server runs."
+        ),
+    ] = SETTLE_S,
     give_up: Annotated[
         bool, typer.Option("--give-up", help="Let writers back into the source instead.")
     ] = False,
@@ -57,7 +63,7 @@ def copy(
                 bar.describe(f"{progress.phase}, pass {progress.number}")
                 bar.reach(progress.seen.size_bytes)
 
-            copied = copy_lake(old, new, world, progress=tell)
+            copied = copy_lake(old, new, world, settle_s=settle, progress=tell)
     line = f"copied {copied.rows} rows, {size(copied.size_bytes)}, in {copied.passes} passes"
     show.done(
         f"{line}; the source is read-only now: point the servers to the copy",

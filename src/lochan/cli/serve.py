@@ -54,9 +54,7 @@ def ready_to_serve(settings: Settings) -> None:
     if settings.kv_url.startswith("sqlite://"):
         make_folder(settings.lake)
     with opened_lake(settings) as lake:
-        find(
-            lake.store, GRAVELER, b"readiness"
-        )  # a key that is never written, if the store answers
+        find(lake.store, GRAVELER, b"readiness")  # does the store answer?
     check_free(settings.listen)
 
 

@@ -121,6 +121,7 @@ class Show:
     def _json(self, value: object) -> None:
         encoded = msgspec.json.format(msgspec.json.encode(value), indent=2)
         self._out.file.write(encoded.decode() + "\n")
+        self._out.file.flush()  # a server that says where it is goes on for long
 
 
 def plain(value: object) -> object:

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cleaning and compacting beside a server: it happens, fails without harm, and ends."""
+
+import threading
+from collections.abc import Callable
+from typing import NoReturn
+
+import pytest
+
+from lochan.bootstrap.background import Background
+from lochan.environment import RealEnvironment
+from lochan.logs.log import Log, open_log
+from lochan.metrics import Metrics
+from lochan.model.keys import CLEANUP
+from lochan.refs.cleaner import Cleaner
+from support.grown_lake import grown
+
+WORLD = RealEnvironment()
+SOON_S = 0.01
+
+
+class Written:
+    """Keeps what is logged."""
+
+    is_terminal = False
+
+    def __init__(self) -> None:
+        self.text = b""
+        self.told = threading.Event()
+
+    def write(self, line: bytes) -> None:
+        self.text += line
+        self.told.set()
+
+
+def a_log(written: Written) -> Log:
+    return open_log(written, WORLD, format="json")  # type: ignore[arg-type]
+
+
+def runs(metrics: Metrics) -> dict[tuple[str, ...], float]:
+    return {labels: numbers[0] for labels, numbers in metrics.numbers()[COUNTED]}
+
+
+COUNTED = "lochan_background_runs_total"
+
+
+def wait_for(happened: Callable[[], bool]) -> None:
+    late = threading.Event()
+    for _ in range(1_000):
+        if happened():
+            return
+        late.wait(SOON_S)
+    pytest.fail("it did not happen")
+
+
+def test_dead_rows_go_and_both_kinds_of_work_are_counted() -> None:
+    stage, metrics, written = grown(), Metrics(WORLD), Written()
+    dead = [key for key, _ in stage.lake.store.scan(CLEANUP)]
+    assert any(True for token in dead for _ in stage.lake.store.scan(token))
+    background = Background(stage.lake, a_log(written), metrics, pause_s=SOON_S)
+    background.start()
+    wait_for(lambda: {("clean", "done"), ("compact", "done")} <= set(runs(metrics)))
+    background.close()
+
+    named = [token for token in dead if any(True for _ in stage.lake.store.scan(token))]
+    assert len(named) < len(dead)
+
+
+def test_a_run_that_fails_is_logged_and_the_next_one_comes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(_: Cleaner) -> NoReturn:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(Cleaner, "run", fail)
+    metrics, written = Metrics(WORLD), Written()
+    background = Background(grown().lake, a_log(written), metrics, pause_s=SOON_S)
+    background.start()
+    wait_for(lambda: runs(metrics).get(("clean", "failed"), 0) >= 2)
+    background.close()
+
+    assert b"background work failed" in written.text
+    assert b"a bug" in written.text
+
+
+def test_nothing_runs_after_the_end() -> None:
+    metrics = Metrics(WORLD)
+    background = Background(grown().lake, a_log(Written()), metrics, pause_s=SOON_S)
+    background.start()
+    background.close()
+    background.close()
+
+    assert not [
+        one for one in threading.enumerate() if one.name in {"lochan clean", "lochan compact"}
+    ]
