@@ -37,7 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def ask(capsys: pytest.CaptureFixture[str]) -> Ask:
     """Run a command with --json; gives its exit code and what it showed, or its error line."""
 
-    def asked(*args: str) -> Any:
+    def asked(*args: str) -> Any:  # noqa: ANN401 - it is JSON
         code = run([*args, "--json"])
         said = capsys.readouterr()
         return code, json.loads(said.out) if said.out else said.err

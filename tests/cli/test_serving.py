@@ -17,7 +17,7 @@ from support.command import lochan, running
 from support.ports import free_port
 
 
-def asked(port: int, path: str, key: str, secret: str) -> Any:
+def asked(port: int, path: str, key: str, secret: str) -> Any:  # noqa: ANN401 - it is JSON
     request = Request(f"http://127.0.0.1:{port}/api/v1{path}")
     request.add_header("authorization", "Basic " + b64encode(f"{key}:{secret}".encode()).decode())
     with urlopen(request) as answer:

@@ -112,6 +112,10 @@ def serve(settings: Settings) -> None:
 
 
 def _worker(settings: Settings, folder: Path, _target: str) -> Callable[..., Awaitable[None]]:
+    # Until Granian sets a worker's own handlers, a forked one has its parent's, which only note the
+    # signal: asked to end while it starts, it would go on until it is killed.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
     # Granian looks for __rsgi__ and its companions on what it is given.
     return cast("Callable[..., Awaitable[None]]", Worker(settings, folder))
 
