@@ -6,6 +6,7 @@
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 PYTEST_ARGS ?=
+ARGS ?=
 SERVERS ?= auto
 VENV := .venv
 BIN := $(VENV)/bin
@@ -17,7 +18,7 @@ PROTO := src/lochan/model/records.proto src/lochan/model/access.proto src/lochan
 
 help:
 	@echo 'demo     a small lake, from nothing, with what each step did'
-	@echo 'serve    look at the demo lake with a browser'
+	@echo 'serve    a server with a sample repository, in the foreground; ARGS passes options on'
 	@echo 'test     every test but the campaigns; PYTEST_ARGS passes options on'
 	@echo 'check    style, types, import contracts, architecture'
 	@echo 'verify   the campaigns: crashes, corruption, fuzzing, large trees (long)'
@@ -44,7 +45,7 @@ demo: $(VENV)/kernel
 	$(BIN)/python examples/demo.py
 
 serve: $(VENV)/kernel
-	$(BIN)/python examples/serve.py
+	$(BIN)/python -m lochan quickstart $(ARGS)
 
 test: $(VENV)/kernel
 	@sh .ci/servers '$(SERVERS)' test

@@ -4,10 +4,7 @@
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from urllib.error import HTTPError
-from urllib.request import urlopen
 
 import pytest
 
@@ -27,18 +24,6 @@ def shown(folder: Path) -> str:
     return ran.stdout
 
 
-@pytest.fixture(scope="module")
-def url(shown: str, folder: Path) -> Iterator[str]:
-    command = [sys.executable, "-W", "error", "-u", str(EXAMPLES / "serve.py"), "--port", "0"]
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout
-        lines = iter(server.stdout.readline, "")
-        told = next((line for line in lines if line.startswith("http")), "")
-        assert told, f"it ended with {server.wait()}"
-        yield told.split()[0]
-        server.terminate()
-
-
 def test_the_demo_says_what_it_did(shown: str) -> None:
     assert re.search(r"main: a year +│ 1008 +│ \d+ +│ 0 ", shown)
     assert "the same content again: nothing to commit" in shown
@@ -56,22 +41,3 @@ def test_the_demo_can_be_run_again(shown: str, folder: Path) -> None:
     command = [sys.executable, str(EXAMPLES / "demo.py")]
 
     subprocess.run(command, cwd=folder, capture_output=True, check=True)
-
-
-def test_the_view_shows_branches_folders_and_objects(url: str) -> None:
-    with urlopen(url) as page:
-        assert "july/" in page.read().decode()
-    with urlopen(f"{url}main/readings/2024-07-14/") as page:
-        assert "garden.csv" in page.read().decode()
-    with urlopen(f"{url}main/readings/2024-07-14/garden.csv") as body:
-        assert body.headers["Content-Type"] == "text/csv"
-        assert body.read().startswith(b"hour,celsius\n00:00,")
-
-
-@pytest.mark.parametrize("path", ["nowhere/", "main/x/", "main/readings/2024-07-14/cave.csv"])
-def test_the_view_says_what_is_not_there(url: str, path: str) -> None:
-    with pytest.raises(HTTPError, match="404") as caught:
-        urlopen(url + path)
-
-    assert caught.value.read()
-    caught.value.close()
