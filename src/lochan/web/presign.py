@@ -134,16 +134,17 @@ def opened(services: Services, repository: Repository, token: str, method: Metho
     payload, _, signature = token.partition(".")
     raw = _octets(payload)
     if not hmac.compare_digest(_octets(signature), _signature(services.settings, raw)):
-        raise _refused("it is not ours")
+        raise refused("it is not ours")
     ticket = _decode(raw)
     if ticket.repository != repository.unique_identifier or ticket.method != method:
-        raise _refused("it is not ours")
+        raise refused("it is not ours")
     if services.lake.environment.now() > ticket.expires:
-        raise _refused("its time is over")
+        raise refused("its time is over")
     return ticket
 
 
-def _refused(reason: str) -> PermissionDenied:
+def refused(reason: str) -> PermissionDenied:
+    """Refuse a signed URL."""
     message = f"this signed URL opens nothing: {reason}; ask for a new one"
     return PermissionDenied(message, code="invalid-signed-url")
 

@@ -7,6 +7,7 @@ written once; a part again, as long as its upload lives.
 
 import base64
 
+from lochan.errors import Gone, InvalidInput, NotFound
 from lochan.model.instant import from_seconds
 from lochan.objects.body import Measured
 from lochan.objects.store import IF_ABSENT
@@ -17,7 +18,7 @@ from lochan.web.api.multipart import part_tag, uploads_of
 from lochan.web.call import Call
 from lochan.web.needs import ANYBODY
 from lochan.web.object_reply import Shown, object_reply, quoted
-from lochan.web.presign import opened
+from lochan.web.presign import Method, Ticket, opened, refused
 from lochan.web.reply import Reply
 from lochan.web.route import NOTHING, OCTETS, Routes
 from lochan.web.upload_body import upload_body
@@ -36,7 +37,7 @@ _PATH = "/repositories/{repository}/presigned"
 )
 def read_presigned(call: Call) -> Reply:
     """Give the bytes of the object that a signed URL names."""
-    ticket = opened(call.services, call.repository, call.asked(PresignedQuery).token, "GET")
+    ticket = _ticket(call, "GET")
     store, name = locate(call.lake, call.repository, ticket.address)
     info = store.head(name)
     modified = from_seconds(info.modified)
@@ -55,7 +56,7 @@ def read_presigned(call: Call) -> Reply:
 )
 def write_presigned(call: Call) -> Reply:
     """Take the bytes of the object, or part of one, that a signed URL names."""
-    ticket = opened(call.services, call.repository, call.asked(PresignedQuery).token, "PUT")
+    ticket = _ticket(call, "PUT")
     body = upload_body(call)
     measured = Measured(body.pieces)
     objects = call.lake.storage(call.repository.storage_namespace).objects
@@ -70,3 +71,12 @@ def write_presigned(call: Call) -> Reply:
         tag = measured.md5
     digest = base64.b64encode(bytes.fromhex(measured.md5)).decode()
     return Reply(None, 200, {"etag": quoted(tag), "content-md5": digest})
+
+
+def _ticket(call: Call, method: Method) -> Ticket:
+    """Read the ticket; nobody learns by a wrong one which repositories there are."""
+    try:
+        repository = call.repository
+    except (NotFound, Gone, InvalidInput) as error:
+        raise refused("it is not ours") from error
+    return opened(call.services, repository, call.asked(PresignedQuery).token, method)
