@@ -68,8 +68,8 @@ class Objects:
         )
 
 
-def make_repository(api: Api, name: str) -> Repository:
-    namespace = StorageNamespace(f"{api.services.settings.namespace_prefix}/{name}")
+def make_repository(api: Api, name: str, place: str = "") -> Repository:
+    namespace = StorageNamespace(place or f"{api.services.settings.namespace_prefix}/{name}")
     lake = api.services.lake
     return create_repository(lake, RepositoryId(name), namespace, BranchName("main"))
 

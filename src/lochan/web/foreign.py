@@ -32,7 +32,7 @@ def require_foreign(call: Call, address: str) -> None:
         raise _refused(address, "blockstore.allowed_namespace_prefixes does not name the place")
     owned = (repository.storage_namespace for repository in list_repositories(call.lake.store))
     if any(_lies_in(address, place) for place in (*_own(settings), *owned)):
-        raise _refused(address, "it lies in a repository")
+        raise _refused(address, "it lies in a repository, or beside one")
 
 
 def _allowed(settings: Settings) -> Iterator[str]:

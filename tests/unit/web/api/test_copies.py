@@ -106,5 +106,6 @@ def test_rel_S16_a_rename_needs_every_right_on_every_key_and_moves_none_without(
     all_rights = allow("fs:ReadObject", "fs:DeleteObject", "fs:WriteObject")
     some = objects.as_user("ann", all_rights, deny(missing, on=place))
     assert rename(some, "a/", "c/").status_code == 403
+    assert rename(some, "a/2", "c/2").status_code == 403
     assert objects.paths() == ["a/1", "a/2"]
     assert rename(some, "a/1", "c/1").status_code == 200

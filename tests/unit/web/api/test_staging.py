@@ -63,6 +63,9 @@ def test_rel_S9_an_address_links_to_no_other_path_branch_or_repository(objects: 
     make_repository(objects.api, "pond")
     other.branch = "/repositories/pond/branches/main"
     assert link(other, "a.csv", address).status_code == 403
+    moved = address.replace("/lake/data/", "/pond/data/")
+    write(objects, moved, name="pond")
+    assert link(other, "a.csv", moved).json["code"] == "link-invalid"
     assert objects.paths() == []
 
 
@@ -166,5 +169,10 @@ def test_rel_S22_what_lies_in_another_repository_is_not_linked(tmp_path: Path) -
         pond = Objects(api)
         pond.branch = "/repositories/pond/branches/main"
         stored = pond.put("secret", b"hello").json["physical_address"]
-        for spelled in (stored, stored.replace("local://", "file://")):
-            assert link(objects, "mine", spelled).json["code"] == "link-foreign"
+        far = make_repository(api, "far", f"local://{tmp_path}/far")
+        api.services.lake.storage(far.storage_namespace).objects.put("data/x", b"hello")
+        for address in (stored, f"local://{tmp_path}/far/data/x", f"file://{tmp_path}/lake/kv.db"):
+            for spelled in (address, address.replace("local://", "file://")):
+                answer = link(objects, "mine", spelled)
+                assert answer.json["message"].endswith("in a repository, or beside one"), spelled
+        assert objects.paths() == []
