@@ -11,7 +11,7 @@ from lochan.client import Lake
 from lochan.fs.filesystem import LochanFileSystem
 
 
-class Fixtures(abstract.AbstractFixtures):  # type: ignore[misc] - fsspec has no types
+class Fixtures(abstract.AbstractFixtures):  # type: ignore[misc]  # fsspec has no types
     @pytest.fixture
     def fs(self, lake: Lake) -> LochanFileSystem:
         return LochanFileSystem(lake=lake, skip_instance_cache=True)
@@ -29,21 +29,21 @@ class Fixtures(abstract.AbstractFixtures):  # type: ignore[misc] - fsspec has no
         return False
 
 
-class TestCopy(abstract.AbstractCopyTests, Fixtures):  # type: ignore[misc] - fsspec has no types
+class TestCopy(abstract.AbstractCopyTests, Fixtures):  # type: ignore[misc]  # fsspec has no types
     pass
 
 
-class TestGet(abstract.AbstractGetTests, Fixtures):  # type: ignore[misc] - fsspec has no types
+class TestGet(abstract.AbstractGetTests, Fixtures):  # type: ignore[misc]  # fsspec has no types
     pass
 
 
-class TestPut(abstract.AbstractPutTests, Fixtures):  # type: ignore[misc] - fsspec has no types
+class TestPut(abstract.AbstractPutTests, Fixtures):  # type: ignore[misc]  # fsspec has no types
     pass
 
 
-class TestOpen(abstract.AbstractOpenTests, Fixtures):  # type: ignore[misc] - fsspec has no types
+class TestOpen(abstract.AbstractOpenTests, Fixtures):  # type: ignore[misc]  # fsspec has no types
     pass
 
 
-class TestPipe(abstract.AbstractPipeTests, Fixtures):  # type: ignore[misc] - fsspec has no types
+class TestPipe(abstract.AbstractPipeTests, Fixtures):  # type: ignore[misc]  # fsspec has no types
     pass

@@ -7,6 +7,7 @@ nothing. A text file over a writer keeps to the same.
 """
 
 import io
+import os
 from collections.abc import Callable
 from tempfile import SpooledTemporaryFile
 from types import TracebackType
@@ -45,8 +46,16 @@ class ObjectWriter(io.RawIOBase):
             self._spool.write(data)
         return count
 
+    def seekable(self) -> bool:
+        """Say that any place can be written: nothing is sent before the end."""
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Go to a place."""
+        return 0 if self._is_over else self._spool.seek(offset, whence)
+
     def tell(self) -> int:
-        """Say how many bytes there are."""
+        """Say where the next write goes."""
         return 0 if self._is_over else self._spool.tell()
 
     def commit(self) -> None:

@@ -46,7 +46,7 @@ def test_chunks_are_sent_once() -> None:
 @pytest.mark.parametrize("wrong", [io.StringIO("x"), 7, None])
 def test_what_has_no_bytes_is_refused(wrong: object) -> None:
     with pytest.raises(InvalidInput):
-        content_of(wrong)  # type: ignore[arg-type] - that is what is tested
+        content_of(wrong)  # type: ignore[arg-type]  # that is what is tested
 
 
 def test_progress_is_told_up_to_the_end() -> None:
