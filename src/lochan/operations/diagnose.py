@@ -39,6 +39,7 @@ from lochan.model.codec import (
 from lochan.model.ids import StagingToken
 from lochan.model.instant import from_seconds
 from lochan.model.keys import (
+    AUTH,
     BRANCHES,
     COMMITS,
     GRAVELER,
@@ -52,7 +53,7 @@ from lochan.model.records import Branch, Commit, OpenCommit, Repository, Tag
 from lochan.operations.lake import Lake
 from lochan.operations.view import tokens_of
 from lochan.refs.open_commits import state_of
-from lochan.refs.partitions import AUTH, FIXED
+from lochan.refs.partitions import FIXED
 
 FORMAT = 1
 MOST_COMMITS = 10_000  # of each repository
