@@ -75,7 +75,7 @@ class Import:
     def wait(self, progress: ImportProgress | None = None) -> Commit:
         """Wait until it is done, and give its commit. Raises Conflict where it failed."""
         pause = _FIRST_WAIT_S
-        while not (status := self.status()).completed:
+        while not (status := self.status()).completed and status.error is None:
             if progress is not None:
                 progress(status.ingested_objects or 0)
             self._transport.environment.sleep(pause)

@@ -51,7 +51,7 @@ class Lake:
             return self.transport.call("GET", ("repositories",), RepositoryList, query=query)
 
         found = items(fetch, after=after, max_amount=max_amount)
-        return (self.repository(one.id) for one in found)
+        return (Repository(self.transport, one.id, one) for one in found)
 
     def ref(self, uri: str) -> Reference:
         """Name a reference by its address: lochan://repository/ref, or lakefs://."""

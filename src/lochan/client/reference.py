@@ -28,11 +28,14 @@ Anything = object  # which is a verb inside the class
 class Reference:
     """A branch, tag or commit by any name: `main`, `v1.0`, `main~2`, the beginning of a hash."""
 
-    def __init__(self, transport: Transport, repository_id: str, id_: str) -> None:
+    def __init__(
+        self, transport: Transport, repository_id: str, id_: str, commit_id: str = ""
+    ) -> None:
         """Name a reference; whether it exists shows when it is used."""
         self._transport = transport
         self.repository_id = repository_id
         self.id = id_
+        self.commit_id = commit_id  # as a list told when it gave this reference; else empty
 
     @property
     def uri(self) -> str:

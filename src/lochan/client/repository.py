@@ -28,10 +28,13 @@ from lochan.shapes.repositories import (
 class Repository:
     """A repository by its name; whether it exists shows when it is used."""
 
-    def __init__(self, transport: Transport, id_: str) -> None:
+    def __init__(
+        self, transport: Transport, id_: str, record: repositories.Repository | None = None
+    ) -> None:
         """Name a repository."""
         self._transport = transport
         self.id = id_
+        self.record = record  # as a list told when it gave this repository
 
     def create(
         self,
@@ -121,7 +124,7 @@ class Repository:
             return self._transport.call("GET", path, RefList, query=query)
 
         found = items(fetch, after=after, max_amount=max_amount)
-        return (self.branch(ref.id) for ref in found)
+        return (Branch(self._transport, self.id, ref.id, ref.commit_id) for ref in found)
 
     def tags(
         self, prefix: str = "", *, after: str = "", max_amount: int | None = None
@@ -133,7 +136,8 @@ class Repository:
             query = PageQuery(prefix=prefix, after=behind, amount=amount)
             return self._transport.call("GET", path, RefList, query=query)
 
-        return (self.tag(ref.id) for ref in items(fetch, after=after, max_amount=max_amount))
+        found = items(fetch, after=after, max_amount=max_amount)
+        return (Tag(self._transport, self.id, ref.id, ref.commit_id) for ref in found)
 
     def __str__(self) -> str:
         return self.id

@@ -17,6 +17,7 @@ from lochan.shapes.objects import (
     ObjectQuery,
     ObjectRename,
     ObjectsRenamed,
+    ObjectStageCreation,
     ObjectStats,
     UpdateObjectUserMetadata,
 )
@@ -108,6 +109,31 @@ class WritableObject(StoredObject):
             query=CopyObjectQuery(dest_path=self.path),
             body=body,
         )
+
+    def stage(
+        self,
+        address: str,
+        *,
+        checksum: str,
+        size_bytes: int,
+        mtime: int | None = None,
+        content_type: str = "",
+        metadata: Mapping[str, str] | None = None,
+        force: bool = False,
+    ) -> ObjectStats:
+        """Make it an object whose bytes lie at an address of a store already."""
+        body = ObjectStageCreation(
+            physical_address=address,
+            checksum=checksum,
+            size_bytes=size_bytes,
+            mtime=mtime,
+            content_type=content_type,
+            metadata=dict(metadata or {}),
+            force=force,
+        )
+        query = ObjectQuery(path=self.path)
+        path = self._branch_at("objects")
+        return self._transport.call("PUT", path, ObjectStats, query=query, body=body)
 
     def rename(
         self, path: str, *, overwrite: bool = False, force: bool = False
