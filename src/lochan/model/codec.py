@@ -38,6 +38,7 @@ from lochan.model.message import (
     unknown_fields,
     unstorable,
 )
+from lochan.model.plain import plain_entry, plain_staged_entry
 from lochan.model.records import (
     BlockedAction,
     Branch,
@@ -241,7 +242,10 @@ def decode_open_commit(data: bytes, where: str = "an open commit's record") -> O
 
 def encode_staged_entry(record: StagedEntry) -> bytes:
     """Encode a row of a staging token."""
-    try:  # not by _encoding: of the records, only this and Entry are written by the million
+    plain = plain_staged_entry(record.key, record.identity, record.data)
+    if plain is not None:
+        return plain + record.unknown
+    try:
         message = wire.StagedEntry(key=record.key, identity=record.identity, data=record.data)
         return message_bytes(message, record.unknown)
     except (ValueError, TypeError) as error:
@@ -256,6 +260,9 @@ def decode_staged_entry(data: bytes, where: str = "a staged entry") -> StagedEnt
 
 def encode_entry(entry: Entry) -> bytes:
     """Encode an entry: the data of a value record in a range or a staged entry."""
+    plain = plain_entry(entry)
+    if plain is not None:
+        return plain
     try:
         message = wire.Entry(
             address=entry.address,

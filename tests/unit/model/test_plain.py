@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is written without a message is what the message would be."""
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from lochan.model import records_pb2 as wire
+from lochan.model.codec import decode_entry, decode_staged_entry, encode_staged_entry
+from lochan.model.entry import AddressType, Block, Entry
+from lochan.model.instant import NANOSECONDS, Instant
+from lochan.model.plain import plain_entry, plain_staged_entry
+from lochan.model.records import StagedEntry
+
+TEXT = st.text(max_size=8) | st.integers(100, 5000).map(lambda count: "é" * count)
+LATEST = 253_402_300_800 * NANOSECONDS - 1
+# Near the lengths at which a varint grows by a byte.
+STEPS = st.integers(0, 62).flatmap(lambda bits: st.integers((1 << bits) - 1, (1 << bits) + 1))
+ENTRIES = st.builds(
+    Entry,
+    address=TEXT,
+    last_modified=st.integers(0, LATEST).map(Instant)
+    | st.integers(0, LATEST // NANOSECONDS).map(lambda seconds: Instant(seconds * NANOSECONDS)),
+    size=st.integers(-1, 2**63 - 1) | STEPS,
+    e_tag=TEXT,
+    address_type=st.sampled_from(AddressType),
+    content_type=TEXT,
+)
+SIMPLE = Entry(address="a", last_modified=Instant(1), size=1, e_tag="e")
+
+
+def message_of(entry: Entry) -> bytes:
+    message = wire.Entry(
+        address=entry.address,
+        size=entry.size,
+        e_tag=entry.e_tag,
+        address_type=wire.AddressType.ValueType(entry.address_type),
+        content_type=entry.content_type,
+    )
+    message.last_modified.seconds, message.last_modified.nanos = divmod(
+        entry.last_modified, NANOSECONDS
+    )
+    return message.SerializeToString(deterministic=True)
+
+
+@given(ENTRIES)
+@example(SIMPLE)
+def test_a_plain_entry_is_its_message(entry: Entry) -> None:
+    found = plain_entry(entry)
+    assert found is None or (found == message_of(entry) and decode_entry(found) == entry)
+    long = max(len(text.encode()) for text in (entry.address, entry.e_tag, entry.content_type))
+    assert (found is None) == (entry.size <= 0 or entry.last_modified == 0 or long > 4095)
+
+
+def test_an_entry_that_has_more_is_not_plain() -> None:
+    block = Block("a", 0, 1, b"h")
+    for more in ({"metadata": {"a": "b"}}, {"blocks": (block,)}, {"unknown": b"\xc0\x3e\x05"}):
+        fields = {"address": "a", "last_modified": Instant(1), "size": 1, "e_tag": "e"}
+        assert plain_entry(Entry(**{**fields, **more})) is None  # type: ignore[arg-type]
+    for wrong in ({"address": "\ud800"}, {"size": 2**63}, {"last_modified": LATEST + 1}):
+        fields = {"address": "a", "last_modified": Instant(1), "size": 1, "e_tag": "e"}
+        assert plain_entry(Entry(**{**fields, **wrong})) is None  # type: ignore[arg-type]
+
+
+SOME = st.binary(max_size=20) | st.integers(100, 5000).map(bytes)
+
+
+@given(SOME, SOME, SOME, st.sampled_from([b"", b"\xc0\x3e\x05"]))
+def test_a_plain_staged_row_is_its_message(
+    key: bytes, identity: bytes, data: bytes, unknown: bytes
+) -> None:
+    row = StagedEntry(key, identity, data, unknown)
+    message = wire.StagedEntry(key=key, identity=identity, data=data)
+    assert encode_staged_entry(row) == message.SerializeToString(deterministic=True) + unknown
+    assert decode_staged_entry(encode_staged_entry(row)) == row
+    longest, shortest = (limit(map(len, (key, identity, data))) for limit in (max, min))
+    assert (plain_staged_entry(key, identity, data) is None) == (not shortest or longest > 4095)
