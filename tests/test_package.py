@@ -29,7 +29,7 @@ def test_the_lock_pins_what_the_project_asks_for(extra: str) -> None:
     assert {name_of(requirement) for requirement in wanted} <= pinned
 
 
-def test_every_pinned_package_has_hashes_and_nothing_names_an_index() -> None:
+def test_rel_S32_every_pinned_package_has_hashes_and_nothing_names_an_index() -> None:
     packages = re.split(r"^(?=[\w.-]+==)", LOCK, flags=re.MULTILINE)[1:]
 
     assert all("--hash=sha256:" in package for package in packages)

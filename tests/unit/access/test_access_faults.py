@@ -99,7 +99,7 @@ def shape(keys: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("failure", FAILURES.values(), ids=FAILURES)
 @pytest.mark.parametrize("act", CHANGES.values(), ids=CHANGES)
-def test_rel_S33_a_change_that_fails_anywhere_is_finished_by_repeating_it(
+def test_rel_R18_S33_a_change_that_fails_anywhere_is_finished_by_repeating_it(
     act: Act, failure: Callable[[int], Plan]
 ) -> None:
     old, new, keys = after(act)

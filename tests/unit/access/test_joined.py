@@ -118,7 +118,7 @@ def test_rel_S33_a_policy_made_again_is_attached_nowhere(ground: AccessGround) -
     assert names(list_effective_policies(ground.access, "ann")) == []
 
 
-def test_rel_S33_deleting_everything_leaves_no_key(ground: AccessGround) -> None:
+def test_rel_R18_S33_deleting_everything_leaves_no_key(ground: AccessGround) -> None:
     delete_policy(ground.access, "reading")
     delete_user(ground.access, "ann")
     delete_group(ground.access, "readers")

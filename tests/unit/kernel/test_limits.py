@@ -81,7 +81,7 @@ def test_a_length_in_ten_bytes_is_read(kernel: Kernel) -> None:
     assert found == [(b"k", b"i", b"v")]
 
 
-def test_a_file_that_expands_without_end_is_refused(native: Kernel) -> None:
+def test_rel_S19_a_file_that_expands_without_end_is_refused(native: Kernel) -> None:
     file, index = b"", BlockBuilder(1)
     for number in range(8):  # 78 MB of keys each, within the limit of a block
         key = bytes([number]) + b"\x01" * 60_000

@@ -6,7 +6,7 @@ from lochan.kernel.interface import Kernel
 from support.table_fuzzer import fuzz
 
 
-def test_damaged_files_are_answered_or_refused(kernel: Kernel) -> None:
+def test_rel_S20_damaged_files_are_answered_or_refused(kernel: Kernel) -> None:
     ends = fuzz(kernel, seed=7, count=400 if kernel is twin else 6000)
     for way in ("blind", "sealed", "rebuilt"):
         assert ends[f"{way}, refused at open"] > 0
