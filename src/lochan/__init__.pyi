@@ -4,4 +4,4 @@ from lochan.bootstrap.connected import connect as connect
 from lochan.bootstrap.embedded import open_embedded
 
 __version__: str
-open = open_embedded
+open = open_embedded  # noqa: A001 - the name that people call it by

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 from tempfile import SpooledTemporaryFile
 from types import TracebackType
-from typing import IO, Any, Final
+from typing import IO, Any, Final, Protocol, cast
 
 from lochan.shapes.objects import ObjectStats
 
@@ -99,12 +99,19 @@ class ObjectWriter(io.RawIOBase):
         super().__del__()
 
 
+class Discardable(Protocol):
+    """A stream of bytes that can be given up."""
+
+    def discard(self) -> None:
+        """Forget what was written."""
+
+
 class TextWriter(io.TextIOWrapper):
     """Text over a writer; an exception in a `with` block discards it, too."""
 
-    def __init__(self, writer: ObjectWriter, **options: Any) -> None:  # noqa: ANN401 - passed on
+    def __init__(self, writer: Discardable, **options: Any) -> None:  # noqa: ANN401 - passed on
         """Encode to a writer."""
-        super().__init__(io.BufferedWriter(writer), **options)
+        super().__init__(cast("IO[bytes]", writer), **options)
         self._writer = writer
 
     def __exit__(

@@ -6,6 +6,7 @@
 
     storage options    lake=folder                     a lake in this process
                        host=, username=, password=     a server, and an access key with its secret
+                       retries=                        how often a busy server is asked again
                        nothing                         as ~/.lochan.yaml and LOCHAN_* say
 
 Writes are staged on the branch that the path names; committing is the lake's business (`fs.lake`).
@@ -14,11 +15,13 @@ are written at its end, or none after an error; whole-or-nothing by one commit i
 `branch.transact` gives.
 """
 
+import io
 import os
 from pathlib import Path
 from typing import Any, Final
 
 from fsspec.callbacks import DEFAULT_CALLBACK, Callback
+from fsspec.core import get_compression
 from fsspec.utils import isfilelike, stringify_path
 
 from lochan.bootstrap.connected import connect
@@ -26,13 +29,16 @@ from lochan.bootstrap.embedded import open_embedded
 from lochan.client.content import Progress
 from lochan.client.lake import Lake
 from lochan.client.stored_object import StoredObject
+from lochan.client.writer import TextWriter
 from lochan.errors import InvalidInput, NotFound
 from lochan.fs.file import LochanFile
 from lochan.fs.moved import MovedFiles
+from lochan.fs.packed import PackedFile
 from lochan.fs.place import SCHEMES, place_of, server_of, stripped
 from lochan.fs.told import missing, told_of_write
 
 BLOCK_BYTES: Final = 1 << 20
+_OF_TEXT: Final = ("encoding", "errors", "newline")
 
 
 class LochanFileSystem(MovedFiles):
@@ -49,6 +55,7 @@ class LochanFileSystem(MovedFiles):
         password: str | None = None,
         *,
         lake: str | os.PathLike[str] | Lake | None = None,
+        retries: int | None = None,
         **options: Any,  # noqa: ANN401 - fsspec's
     ) -> None:
         """Open the lake in a folder, or connect to a server."""
@@ -61,7 +68,9 @@ class LochanFileSystem(MovedFiles):
             self.lake = open_embedded(lake)
         else:
             url = host if host is None or "://" in host else f"http://{host}"
-            self.lake = connect(url, access_key_id=username, secret_access_key=password)
+            self.lake = connect(
+                url, access_key_id=username, secret_access_key=password, retries=retries
+            )
 
     @classmethod
     def _strip_protocol(cls, path: Any) -> Any:  # noqa: ANN401 - a path, or a list of them
@@ -73,6 +82,26 @@ class LochanFileSystem(MovedFiles):
     def _get_kwargs_from_urls(path: str) -> dict[str, str]:
         server = server_of(stringify_path(path))
         return {"host": f"http://{server}"} if server else {}
+
+    def open(
+        self,
+        path: str,
+        mode: str = "rb",
+        block_size: int | None = None,
+        cache_options: dict[str, Any] | None = None,
+        compression: str | None = None,
+        **options: Any,  # noqa: ANN401 - fsspec's signature
+    ) -> Any:  # noqa: ANN401 - a file of any kind
+        """Open a file, unpacked and decoded if asked; a write that fails leaves nothing."""
+        said = {key: options.pop(key) for key in _OF_TEXT if key in options}
+        octets = mode if "b" in mode else mode.replace("t", "") + "b"
+        file = super().open(path, octets, block_size, cache_options, **options)
+        codec = get_compression(self._strip_protocol(path), compression)
+        if codec is not None:
+            file = PackedFile(file, codec, octets)
+        if "b" in mode:
+            return file
+        return io.TextIOWrapper(file, **said) if "r" in mode else TextWriter(file, **said)
 
     def _open(
         self,
