@@ -8,7 +8,7 @@ from pathlib import Path
 from lochan import __version__
 from lochan.access.access import open_access
 from lochan.bootstrap.lake import open_lake
-from lochan.config.server import Settings
+from lochan.config.server import Logging, Settings
 from lochan.environment import Environment
 from lochan.logs import AccessLog, AuditLog, Lines, open_log
 from lochan.metrics import Metrics, Workers
@@ -35,6 +35,10 @@ def open_services(
         audited = lines
         if said.audit_file is not None:
             audited = opened.enter_context(closing(Lines(said.audit_file)))
+        requests = opened.enter_context(
+            closing(AccessLog(lines, environment, console=_console(said, lines)))
+        )
+        requests.start()
         metrics = Metrics(environment)
         workers = opened.enter_context(closing(Workers(workers_folder, metrics, environment)))
         workers.start()
@@ -55,7 +59,6 @@ def open_services(
             )
         )
         secret = settings.auth.encrypt.secret_key.derive("access")
-        console = said.format == "console" or (said.format == "auto" and lines.is_terminal)
         yield Services(
             lake,
             open_access(lake.store, environment, secret),
@@ -65,9 +68,14 @@ def open_services(
             Readiness(lake.store, environment),
             Admission(environment, settings.limits.requests_per_second),
             log,
-            AccessLog(lines, environment, console=console),
+            requests,
             AuditLog(audited, environment, log),
             metrics,
             workers,
             __version__,
         )
+
+
+def _console(said: Logging, lines: Lines) -> bool:
+    """Say whether lines are for a person."""
+    return said.format == "console" or (said.format == "auto" and lines.is_terminal)

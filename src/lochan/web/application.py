@@ -8,7 +8,7 @@ addresses below the API's prefix are answered in the API's own form.
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Final
+from typing import Final, cast
 
 import falcon
 import falcon.routing
@@ -26,16 +26,15 @@ from lochan.web.reply import JSON, Reply
 from lochan.web.route import Route
 from lochan.web.serve_call import responder
 from lochan.web.services import Services
-from lochan.web.told import Told
+from lochan.web.told import Told, Wsgi
 
 PREFIX: Final = "/api/v1"
 
 
-def new_application(services: Services) -> falcon.App[falcon.Request, falcon.Response]:
-    """Make the application that serves a lake."""
-    application = falcon.App(
-        middleware=[Proxies(services.settings.trusted_proxies), Told(services)]
-    )
+def new_application(services: Services) -> Told:
+    """Make the application that serves a lake, and writes down what it does."""
+    trusted = services.settings.trusted_proxies
+    application = falcon.App(middleware=[Proxies(trusted)] if trusted else [])
     application.req_options.strip_url_path_trailing_slash = True
     application.set_error_serializer(_serialized)
     application.add_error_handler(Exception, partial(_broken, services))
@@ -44,7 +43,7 @@ def new_application(services: Services) -> falcon.App[falcon.Request, falcon.Res
         check_routes(routes)
         _register(application, services, routes, prefix)
     application.add_sink(_nowhere, "/")
-    return application
+    return Told(cast("Wsgi", application), services)
 
 
 def _register(

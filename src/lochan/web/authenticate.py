@@ -14,6 +14,7 @@ get there.
 """
 
 from base64 import b64decode
+from functools import lru_cache
 from typing import Final
 
 import falcon
@@ -58,6 +59,7 @@ def authenticated(services: Services, request: falcon.Request) -> Principal | No
     return principal
 
 
+@lru_cache(1024)  # a client sends the same header again and again
 def _pair(value: str) -> tuple[str, str]:
     try:
         key, colon, secret = b64decode(value, validate=True).decode().partition(":")

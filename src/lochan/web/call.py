@@ -2,7 +2,6 @@
 """One request as a handler sees it: who asks, for what, and the services that answer."""
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import IO, TypeVar
 
 import falcon
@@ -40,6 +39,7 @@ class Call:
         # What the caller was allowed or not, of all that it asked for: see `audit`.
         self.granted: list[Permission] = []
         self.refused: list[Permission] = []
+        self._repository: Repository | None = None
 
     @property
     def lake(self) -> Lake:
@@ -47,13 +47,15 @@ class Call:
         forced = getattr(self.query, "force", False) or getattr(self.body, "force", False)
         return self.services.lake.forcing() if forced else self.services.lake
 
-    @cached_property
+    @property
     def repository(self) -> Repository:
         """Give the repository that the path names, at most a second old.
 
         Raises: RepositoryNotFound, RepositoryDeleting, InvalidInput.
         """
-        return self.services.repositories.seen(self.path["repository"])
+        if self._repository is None:
+            self._repository = self.services.repositories.seen(self.path["repository"])
+        return self._repository
 
     @property
     def branch(self) -> BranchName:
@@ -107,4 +109,7 @@ class Call:
     def require(self, needed: Needed) -> None:
         """Refuse a caller that is not allowed something. Raises PermissionDenied."""
         self.user.require(needed)
-        self.granted.extend(permissions_of(needed))
+        if isinstance(needed, Permission):
+            self.granted.append(needed)
+        else:
+            self.granted.extend(permissions_of(needed))

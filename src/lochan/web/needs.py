@@ -9,14 +9,29 @@ A handler that decides by what it finds, such as one of many keys in a body, dec
 names of what it will ask for, so that the document and the matrix of permissions show it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
 from string import Formatter
-from typing import Final
+from typing import Final, Protocol
 
-from lochan.access.needed import AllOf, Permission
+from lochan.access.needed import AllOf, Needed, Permission
+
+
+class Said(Protocol):
+    """What a request has said: the fields of its path, its query and its body."""
+
+    @property
+    def path(self) -> Mapping[str, str]:
+        """Give the fields of the path."""
+
+    @property
+    def query(self) -> object | None:
+        """Give the query's parameters."""
+
+    @property
+    def body(self) -> object | None:
+        """Give the body."""
 
 
 class Open(Enum):
@@ -37,24 +52,12 @@ class Need:
     action: str
     resource: str
 
-    def of(self, look_up: Callable[[str], str]) -> Permission:
-        """Fill the template in."""
-        literals, names = _parts(self.resource)
-        filled = literals[0]
-        for name, literal in zip(names, literals[1:], strict=True):
-            filled += look_up(name) + literal
-        return Permission(self.action, filled)
-
 
 @dataclass(frozen=True, slots=True)
 class Every:
     """Several permissions, all of which are needed."""
 
     needs: tuple[Need, ...]
-
-    def of(self, look_up: Callable[[str], str]) -> AllOf:
-        """Fill all templates in."""
-        return AllOf(*(need.of(look_up) for need in self.needs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,22 +91,41 @@ def names_of(needs: Needs) -> list[tuple[str, str]]:
             return [(need.action, need.resource) for need in several]
 
 
-def look_up(path: Mapping[str, str], query: object | None, body: object | None, name: str) -> str:
-    """Find the value of a template's name in a request."""
-    if name in path:
-        return path[name]
-    holder: object | None = query
+def filler(needs: Need | Every, fields: Collection[str]) -> Callable[[Said], Needed]:
+    """Make the function that fills templates in from a request; `fields` are those of its path."""
+    if isinstance(needs, Every):
+        several = [filler(need, fields) for need in needs.needs]
+        return lambda said: AllOf(*(fill(said) for fill in several))
+    action = needs.action
+    literals, names = _parts(needs.resource)
+    first = literals[0]
+    rest = [
+        (_getter(name, fields), literal) for name, literal in zip(names, literals[1:], strict=True)
+    ]
+
+    def fill(said: Said) -> Permission:
+        resource = first
+        for get, literal in rest:
+            resource += get(said) + literal
+        return Permission(action, resource)
+
+    return fill
+
+
+def _getter(name: str, fields: Collection[str]) -> Callable[[Said], str]:
+    if name in fields:
+        return lambda said: said.path[name]
     if name.startswith("body."):
-        holder, name = body, name.removeprefix("body.")
-    return str(getattr(holder, name))
+        attribute = name.removeprefix("body.")
+        return lambda said: str(getattr(said.body, attribute))
+    return lambda said: str(getattr(said.query, name))
 
 
-@lru_cache(1000)
-def _parts(template: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _parts(template: str) -> tuple[list[str], list[str]]:
     literals, names = [""], []
     for literal, name, _, _ in Formatter().parse(template):
         literals[-1] += literal
         if name is not None:
             names.append(name)
             literals.append("")
-    return tuple(literals), tuple(names)
+    return literals, names

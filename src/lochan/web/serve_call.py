@@ -17,10 +17,11 @@ from lochan.web.audit import write_done, write_undone
 from lochan.web.authenticate import authenticated
 from lochan.web.call import Call
 from lochan.web.errors import error_reply, unexpected
-from lochan.web.needs import ANYBODY, Each, Open, look_up
+from lochan.web.needs import ANYBODY, Each, Open, filler
 from lochan.web.reply import JSON, Reply
 from lochan.web.route import Content, Route
 from lochan.web.services import Services
+from lochan.web.told import SEEN, Seen
 
 _encoder = msgspec.json.Encoder()
 
@@ -32,12 +33,14 @@ def responder(services: Services, route: Route) -> Responder:
     query_of = _query_reader(route.query)
     body_of = _body_reader(route, int(services.settings.limits.json_body))
     fields = [part[1:-1] for part in route.path.split("/") if part.startswith("{")]
+    needed = None if isinstance(route.needs, Open | Each) else filler(route.needs, fields)
 
     def respond(request: falcon.Request, response: falcon.Response, **places: str) -> None:
-        request.context.route = route
+        seen: Seen = request.env[SEEN]
+        seen.route = route
         call = Call(services, request, dict(zip(fields, places.values(), strict=True)))
         try:
-            request.context.principal = call.principal = authenticated(services, request)
+            seen.principal = call.principal = authenticated(services, request)
             if route.needs is not ANYBODY:
                 call.user  # noqa: B018 - refuses whom nobody knows, before anything is read
             if call.principal is not None:
@@ -46,7 +49,8 @@ def responder(services: Services, route: Route) -> Responder:
                 call.query = query_of(request.query_string)
             if body_of is not None:
                 call.body = body_of(request)
-            _permit(call, route)
+            if needed is not None:
+                call.require(needed(call))
             answer = route.handler(call)
             write_done(call, route)
         except LochanError as error:
@@ -58,13 +62,6 @@ def responder(services: Services, route: Route) -> Responder:
         _write(response, route, answer)
 
     return respond
-
-
-def _permit(call: Call, route: Route) -> None:
-    needs = route.needs
-    if isinstance(needs, (Open, Each)):
-        return
-    call.require(needs.of(lambda name: look_up(call.path, call.query, call.body, name)))
 
 
 def _query_reader(shape: type[msgspec.Struct] | None) -> Callable[[str], msgspec.Struct] | None:

@@ -1,57 +1,74 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is written down of every request: a line in the log, its metrics, and its id in the answer.
 
-A client's own request id is kept where it may be logged; else one is drawn.
+It stands around the whole application, so that nothing is answered unseen. A client's own request
+id is kept where it may be logged; else one is drawn. Who serves the request says under SEEN which
+route it took and who asked.
 """
 
-import falcon
+from collections.abc import Callable, Iterable
+from typing import Final
 
+from lochan.access.principal import Principal
+from lochan.logs.access import Ended
 from lochan.logs.request import RequestScope, accepted_id
+from lochan.web.environ import Environ
+from lochan.web.route import Route
 from lochan.web.services import Services
+
+SEEN: Final = "lochan.seen"
+
+Wsgi = Callable[[Environ, Callable[..., object]], Iterable[bytes]]
+
+
+class Seen:
+    """What became known of a request while it was served."""
+
+    __slots__ = ("principal", "route", "status")
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self.route: Route | None = None
+        self.principal: Principal | None = None
+        self.status = 500
 
 
 class Told:
-    """A Falcon middleware around every request."""
+    """A WSGI application that writes down what another one does."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, application: Wsgi, services: Services) -> None:
         """Write to these services' log."""
+        self._application = application
         self._services = services
         self._environment = services.lake.environment
 
-    def process_request(self, request: falcon.Request, response: falcon.Response) -> None:
-        """Name the request and begin to take its time."""
-        name = accepted_id(request.get_header("x-request-id")) or self._environment.new_id()
-        context = request.context
-        context.began = self._environment.monotonic()
-        context.principal = None
-        context.route = None
-        context.scope = RequestScope(name)
-        context.scope.__enter__()
-        context.request_id = name
-        response.set_header("x-request-id", name)
+    def __call__(self, environ: Environ, start: Callable[..., object]) -> Iterable[bytes]:
+        """Serve a request."""
+        began = self._environment.monotonic()
+        given = environ.get("HTTP_X_REQUEST_ID")
+        name = (accepted_id(given) if given else None) or self._environment.new_id()
+        environ[SEEN] = seen = Seen()
 
-    def process_response(
-        self,
-        request: falcon.Request,
-        response: falcon.Response,
-        _resource: object,
-        _succeeded: bool,  # noqa: FBT001 - Falcon's signature
+        def started(status: str, headers: list[tuple[str, str]], *rest: object) -> object:
+            seen.status = int(status[:3])
+            headers.append(("x-request-id", name))
+            return start(status, headers, *rest)
+
+        with RequestScope(name):
+            chunks = self._application(environ, started)
+            self._write(environ["REQUEST_METHOD"], name, seen, began, chunks)
+        return chunks
+
+    def _write(
+        self, method: str, name: str, seen: Seen, began: float, chunks: Iterable[bytes]
     ) -> None:
-        """Write down how it ended."""
-        context = request.context
-        route = context.route
-        seconds = self._environment.monotonic() - context.began
-        status = response.status_code
-        who = context.principal
+        """Write down how it ended; of an answer still to be sent, when it began."""
+        environment, route, who = self._environment, seen.route, seen.principal
+        seconds = environment.monotonic() - began
+        sent = len(chunks[0]) if isinstance(chunks, list) and chunks else 0
+        user = who.user if who else ""
+        path, operation = (route.path, route.operation_id) if route else ("", "")
         self._services.requests.request(
-            method=request.method,
-            route=route.path if route else "",
-            status=status,
-            seconds=seconds,
-            sent=len(response.data or b"") if response.stream is None else 0,
-            principal=who.user if who else "",
-            request_id=context.request_id,
+            Ended(environment.now(), method, path, seen.status, seconds, sent, user, name)
         )
-        operation = route.operation_id if route else ""
-        self._services.metrics.request(operation, request.method, status, seconds)
-        context.scope.__exit__()
+        self._services.metrics.request(operation, method, seen.status, seconds)

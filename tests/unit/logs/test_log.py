@@ -13,6 +13,7 @@ import pytest
 from lochan.environment import RealEnvironment
 from lochan.errors import InvalidInput
 from lochan.logs import AccessLog, AuditLog, Lines, Log, RequestScope, open_log, request_id
+from lochan.logs.access import Ended
 from lochan.logs.lines import timestamp
 from lochan.logs.log import Format, Level, capture_standard_logging
 from lochan.logs.request import accepted_id
@@ -141,29 +142,30 @@ def test_a_line_that_cannot_be_written_is_counted_and_stops_nobody() -> None:
 
 def test_each_request_is_one_line(file: Path) -> None:
     access = AccessLog(Lines(file), ENVIRONMENT)
-    access.request(
-        method="GET",
-        route="/repositories/{repository}",
-        status=200,
-        seconds=0.0123456,
-        sent=42,
-        principal="alice",
-        request_id="r-1",
-    )
+    access.request(Ended(0.5, "GET", "/repositories/{repository}", 200, 0.01234, 42, "alice", "r"))
+    access.close()
     (line,) = read(file)
-    line.pop("timestamp")
 
     assert line == {
+        "timestamp": "1970-01-01T00:00:00.500Z",
         "level": "info",
         "event": "request",
-        "request_id": "r-1",
+        "request_id": "r",
         "method": "GET",
         "route": "/repositories/{repository}",
         "status": 200,
-        "ms": 12.346,
+        "ms": 12.34,
         "bytes": 42,
         "principal": "alice",
     }
+
+
+def test_lines_that_gathered_are_all_written_when_the_log_is_closed(file: Path) -> None:
+    access = AccessLog(Lines(file), ENVIRONMENT)
+    for number in range(1000):
+        access.request(Ended(0.0, "GET", "/x", 200, 0.0, 0, "", f"r{number}"))
+    access.close()
+    assert [line["request_id"] for line in read(file)] == [f"r{number}" for number in range(1000)]
 
 
 def test_rel_S31_an_action_is_written_down_with_who_what_where_and_how(file: Path) -> None:

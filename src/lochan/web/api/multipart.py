@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
-from lochan.access.actions import READ_OBJECT
+from lochan.access.actions import READ_OBJECT, WRITE_OBJECT
 from lochan.access.arn import object_arn
 from lochan.access.needed import Permission
 from lochan.errors import InvalidInput
@@ -168,7 +168,7 @@ def upload_part_copy(call: Call) -> Reply:
     """Make a part of an object, or of some bytes of it, of any repository."""
     path, told = call.asked(ObjectQuery).path, call.told(UploadPartCopyFrom)
     source = told.copy_source
-    call.require(_WRITE.of({**call.path, "path": path}.__getitem__))
+    call.require(Permission(WRITE_OBJECT, object_arn(call.path["repository"], path)))
     call.require(Permission(READ_OBJECT, object_arn(source.repository, source.path)))
     address = given_address(call, told.physical_address, path)
     uploads, number = _uploads(call), _part_number(call)
