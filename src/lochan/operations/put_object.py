@@ -13,7 +13,7 @@ means that the condition fails on what somebody else wrote.
 from collections.abc import Mapping
 from contextlib import suppress
 
-from lochan.errors import PredicateFailed, Unavailable
+from lochan.errors import InvalidInput, PredicateFailed, Unavailable
 from lochan.kernel.records import Record
 from lochan.model.codec import encode_entry
 from lochan.model.entry import DEFAULT_CONTENT_TYPE, AddressType, Entry, identity
@@ -32,6 +32,8 @@ __all__ = ["Condition", "put_object", "require_condition", "stage_entry"]
 
 # A lost race means that somebody else's write went through, so that this bounds only a storm.
 ATTEMPTS = 100
+# A listing holds a thousand entries in memory: metadata, type and checksum must have a bound (S18).
+MAX_DESCRIPTION_BYTES = 64 << 10
 
 
 def put_object(  # noqa: PLR0913 - what a caller may say of an object
@@ -76,8 +78,14 @@ def stage_entry(
     *,
     condition: Condition | None = None,
 ) -> None:
-    """Stage the entry of an object that is in the store already."""
+    """Stage the entry of an object that is in the store already.
+
+    Raises: InvalidInput, code description-too-large; PredicateFailed; as `stage`.
+    """
     staged = StagedEntry(key, identity(entry), encode_entry(entry))
+    if len(staged.data) > MAX_DESCRIPTION_BYTES and not entry.blocks:
+        message = f"what is said of object {key!r} has more than {MAX_DESCRIPTION_BYTES} bytes"
+        raise InvalidInput(f"{message}; shorten its metadata", code="description-too-large")
     if condition is None:
         stage_rows(lake, repository, branch, [staged])
         return

@@ -109,7 +109,7 @@ class CopyPartSource(Struct, frozen=True, kw_only=True, omit_defaults=True):
         Annotated[
             str,
             Meta(
-                pattern="^bytes=[0-9]*-[0-9]*$",
+                pattern="^bytes=[0-9]{0,19}-[0-9]{0,19}$",
                 description="Which bytes, as in an HTTP Range; all of them without it.",
             ),
         ]

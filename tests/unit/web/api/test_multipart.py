@@ -182,3 +182,5 @@ def test_rel_S16_a_part_is_copied_only_from_what_the_caller_may_read(objects: Ob
     reader = objects.as_user("bob", allow("fs:ReadObject", on="*"))
     assert copy_part(reader, begun).status_code == 403
     assert copy_part(objects, begun, path="nothing").status_code == 404
+    for wrong in ("bytes=4-2", "bytes=10-", "bytes=-0", f"bytes={'9' * 5000}-", "lines=1-2"):
+        assert copy_part(objects, begun, range=wrong).status_code == 400

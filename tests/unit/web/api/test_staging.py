@@ -115,6 +115,16 @@ def test_a_link_heeds_conditions(objects: Objects) -> None:
     assert link(objects, "a.csv", address, {"if-match": etag}).status_code == 200
 
 
+@pytest.mark.parametrize("told", ["checksum", "content_type", "user_metadata"])
+def test_rel_S18_what_is_said_of_an_object_is_bounded(objects: Objects, told: str) -> None:
+    address = given(objects)["physical_address"]
+    write(objects, address)
+    long = "x" * (64 << 10)
+    answer = link(objects, "a.csv", address, **{told: {"k": long} if told.endswith("a") else long})
+    assert (answer.status_code, answer.json["code"]) == (400, "description-too-large")
+    assert objects.paths() == []
+
+
 def test_stage_object_links_what_was_given(objects: Objects) -> None:
     address = given(objects)["physical_address"]
     write(objects, address)
@@ -150,7 +160,7 @@ def test_rel_S22_a_foreign_object_is_linked_only_where_the_settings_allow(tmp_pa
         objects = Objects.made(api)
         assert link(objects, "a.csv", f"file://{tmp_path}/raw/a.csv").status_code == 200
         assert objects.get("a.csv").content == b"hello"
-        for refused in ("raw2/a.csv", "raw/../raw2/a.csv", "lake/kv.db", "raw//a.csv"):
+        for refused in ("raw2/a.csv", "raw/../raw2/a.csv", "lake/kv.db", "raw//a.csv", "x\0y"):
             answer = link(objects, "b.csv", f"file://{tmp_path}/{refused}")
             assert (answer.status_code, answer.json["code"]) == (403, "link-foreign"), refused
         assert link(objects, "b.csv", "s3://bucket/key").json["code"] == "link-foreign"
