@@ -40,9 +40,7 @@ class RepositoryReads:
         """Give an active repository as it is now. Raises as `seen`."""
         began = self._environment.monotonic()
         self._seen.pop(name, None)
-        record = get_repository(
-            self._store, self._environment, valid_repository_id(name)
-        )
+        record = get_repository(self._store, self._environment, valid_repository_id(name))
         if len(self._seen) >= _MOST_SEEN:
             self._seen.clear()
         self._seen[name] = (began, record)
