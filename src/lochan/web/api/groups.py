@@ -6,7 +6,7 @@ from lochan.access.arn import ANY
 from lochan.shapes.access import Group, GroupCreation, GroupList, PolicyList, UserList
 from lochan.shapes.pages import PageQuery
 from lochan.web.api.pages import amount_of, pagination
-from lochan.web.api.shown_access import GROUP, shown_group, shown_policy, shown_user
+from lochan.web.api.shown_access import GROUP, addressable, shown_group, shown_policy, shown_user
 from lochan.web.call import Call
 from lochan.web.needs import Need
 from lochan.web.route import NOTHING, Routes
@@ -36,7 +36,8 @@ def list_groups(call: Call) -> GroupList:
 def create_group(call: Call) -> Group:
     """Make a group without members or policies."""
     told = call.told(GroupCreation)
-    made = groups.create_group(call.services.access, told.id, description=told.description or "")
+    name = addressable("group", told.id)
+    made = groups.create_group(call.services.access, name, description=told.description or "")
     return shown_group(made)
 
 

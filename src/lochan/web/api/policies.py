@@ -8,7 +8,7 @@ from lochan.model import access as records
 from lochan.shapes.access import Policy, PolicyList
 from lochan.shapes.pages import PageQuery
 from lochan.web.api.pages import amount_of, pagination
-from lochan.web.api.shown_access import POLICY, shown_policy
+from lochan.web.api.shown_access import POLICY, addressable, shown_policy
 from lochan.web.call import Call
 from lochan.web.needs import Need
 from lochan.web.route import NOTHING, Routes
@@ -41,7 +41,8 @@ def list_policies(call: Call) -> PolicyList:
 def create_policy(call: Call) -> Policy:
     """Make a policy; it holds for nobody until it is attached."""
     told = call.told(Policy)
-    return shown_policy(policies.create_policy(call.services.access, told.id, _statements(told)))
+    name = addressable("policy", told.id)
+    return shown_policy(policies.create_policy(call.services.access, name, _statements(told)))
 
 
 @ROUTES.get(

@@ -7,6 +7,7 @@ from lochan.access.login import login as log_in
 from lochan.model.instant import to_seconds
 from lochan.shapes.access import AuthenticationToken, CredentialsWithSecret, LoginInformation
 from lochan.shapes.setup import AuthCapabilities, LoginConfig, Setup, SetupState
+from lochan.web.api.shown_access import addressable
 from lochan.web.authenticate import COOKIE
 from lochan.web.call import Call
 from lochan.web.needs import ANYBODY
@@ -35,7 +36,7 @@ def setup(call: Call) -> CredentialsWithSecret:
     told = call.told(Setup)
     issued = first.setup(
         call.services.access,
-        told.username,
+        addressable("user", told.username),
         access_key_id=told.key.access_key_id if told.key else "",
         secret_access_key=told.key.secret_access_key if told.key else "",
     )

@@ -15,7 +15,7 @@ from lochan.shapes.access import (
 )
 from lochan.shapes.pages import PageQuery
 from lochan.web.api.pages import amount_of, pagination
-from lochan.web.api.shown_access import USER, shown_group, shown_policy, shown_user
+from lochan.web.api.shown_access import USER, addressable, shown_group, shown_policy, shown_user
 from lochan.web.call import Call
 from lochan.web.needs import SIGNED_IN, Need
 from lochan.web.route import NOTHING, Routes
@@ -58,7 +58,8 @@ def list_users(call: Call) -> UserList:
 )
 def create_user(call: Call) -> User:
     """Make a user without credentials, groups or policies."""
-    return shown_user(users.create_user(call.services.access, call.told(UserCreation).id))
+    name = addressable("user", call.told(UserCreation).id)
+    return shown_user(users.create_user(call.services.access, name))
 
 
 @ROUTES.get("/auth/users/{userId}", needs=Need("auth:ReadUser", USER), answers={200: User})

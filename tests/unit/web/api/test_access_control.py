@@ -3,6 +3,7 @@
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import falcon.testing
 import msgspec
@@ -46,6 +47,20 @@ def test_pages_go_on_behind_the_last_name(api: Api) -> None:
     rest = api.get("/auth/users", params={"prefix": "u", "after": "u2", "amount": 0})
     assert ids(rest) == ["u3"]
     assert rest.json["pagination"]["next_offset"] == ""
+
+
+@pytest.mark.parametrize("name", ["a/b", "/", ".", ".."])
+def test_what_no_path_could_name_is_not_made(api: Api, name: str) -> None:
+    assert api.post("/auth/users", json={"id": name}).status_code == 400
+    assert api.post("/auth/groups", json={"id": name}).status_code == 400
+    assert api.post("/auth/policies", json=policy(name)).status_code == 400
+
+
+@pytest.mark.parametrize("name", ["ann@example.org", "ä ö", "50%", "a?b#c", "...", "%2F", "+"])
+def test_a_name_of_any_letters_is_found_again(api: Api, name: str) -> None:
+    assert api.post("/auth/users", json={"id": name}).json["id"] == name
+    assert api.get(f"/auth/users/{quote(name, safe='')}").json["id"] == name
+    assert api.delete(f"/auth/users/{quote(name, safe='')}").status_code == 204
 
 
 def test_a_group_has_members_and_policies(api: Api) -> None:
