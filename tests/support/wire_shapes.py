@@ -22,7 +22,7 @@ import lochan.shapes
 
 SdkModel: TypeAlias = Any  # their types are pydantic's, of one version or another
 
-OWN_MODULES = {"lochan.shapes.clocks", "lochan.shapes.pfs"}
+OWN_MODULES = {"lochan.shapes.clocks", "lochan.shapes.pfs", "lochan.shapes.presigned"}
 
 
 def _shapes() -> Iterator[tuple[str, type[msgspec.Struct]]]:

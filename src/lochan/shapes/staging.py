@@ -37,12 +37,6 @@ class GetPhysicalAddressQuery(Struct, frozen=True, kw_only=True, omit_defaults=T
     presign: Presign = False
 
 
-class PresignedQuery(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a signed URL of ours opens."""
-
-    token: Annotated[str, Meta(max_length=16384, description="What was signed, and by whom.")]
-
-
 class StagingLocation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where the bytes of an object are to be written, or have been."""
 

@@ -13,7 +13,7 @@ from lochan.objects.body import Measured
 from lochan.objects.store import IF_ABSENT
 from lochan.operations.read_entry import locate
 from lochan.shapes.errors import Error
-from lochan.shapes.staging import PresignedQuery
+from lochan.shapes.presigned import PresignedQuery
 from lochan.web.api.multipart import part_tag, uploads_of
 from lochan.web.call import Call
 from lochan.web.needs import ANYBODY
