@@ -11,6 +11,7 @@ import pytest
 
 from lochan.access.builtin import DEVELOPERS, GROUPS, VIEWERS
 from lochan.access.memberships import add_group_membership
+from support.object_routes import OBJECT, Objects, allow
 from support.web import Api
 
 ALL = {"effect": "allow", "action": ["*"], "resource": "*"}
@@ -172,4 +173,28 @@ def test_rel_S31_every_refusal_leaves_a_line(api: Api) -> None:
     assert audit_lines(api, "auth:ReadUser") == [
         ("bob", "arn:lakefs:auth:::user/admin", "denied"),
         ("", "/api/v1/auth/users/admin", "denied"),
+    ]
+
+
+def test_rel_S31_of_many_each_key_has_a_line_of_its_own(api: Api) -> None:
+    objects = Objects.made(api)
+    ann = objects.as_user("ann", allow("fs:DeleteObject", on=OBJECT + "mine/*"))
+    told = {"paths": ["mine/a", "yours/a"]}
+    assert ann.api.post(f"{ann.branch}/objects/delete", json=told).status_code == 200
+    assert audit_lines(api, "fs:DeleteObject") == [
+        ("ann", OBJECT + "mine/a", "allowed"),
+        ("ann", OBJECT + "yours/a", "denied"),
+    ]
+
+
+def test_rel_S31_a_login_leaves_a_line_whether_it_succeeds_or_not(api: Api) -> None:
+    credential = api.credential
+    assert credential is not None
+    key = credential.access_key_id
+    told = {"access_key_id": key, "secret_access_key": credential.secret_access_key}
+    api.nobody().post("/auth/login", json=told)
+    api.nobody().post("/auth/login", json=told | {"secret_access_key": "wrong"})
+    assert audit_lines(api, "login") == [
+        ("admin", key, "allowed"),
+        ("", "/api/v1/auth/login", "denied"),
     ]
