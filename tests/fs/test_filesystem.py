@@ -129,6 +129,18 @@ def test_renames_are_by_metadata(fs: LochanFileSystem, lake: Lake) -> None:
         fs.mv(f"{ROOT}/nope", f"{ROOT}/x")
 
 
+def test_a_folder_is_renamed_by_one_request(fs: LochanFileSystem, lake: Lake) -> None:
+    fs.pipe({f"{ROOT}/a/{number}": b"" for number in range(9)})
+    writes: list[str] = []
+    hooks = lake.transport._http.event_hooks
+    hooks["request"].append(lambda sent: sent.method != "GET" and writes.append(sent.url.path))
+    fs.mv(f"{ROOT}/a", f"{ROOT}/b", recursive=True)
+    hooks["request"].clear()
+
+    assert [path.rpartition("/")[2] for path in writes] == ["rename"]
+    assert len(paths(fs, f"{ROOT}/b")) == 9
+
+
 def test_copies_go_between_branches_and_repositories(fs: LochanFileSystem, lake: Lake) -> None:
     lake.repository("fs-lake").branch("side").create("main", exist_ok=True)
     lake.repository("other-lake").create(exist_ok=True)

@@ -14,6 +14,7 @@ A path is given as its segments, which are escaped here, so that no name can rea
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
@@ -25,6 +26,7 @@ from lochan.client.failures import error_of
 from lochan.client.repeat import Repeats, retry_after_s
 from lochan.environment import Environment
 from lochan.errors import InvalidInput, LochanError, Unavailable, UnknownOutcome
+from lochan.shapes.config import Config, StorageConfig
 
 API: Final = "/api/v1"
 JSON: Final = "application/json"
@@ -76,6 +78,11 @@ class Transport:
     def endpoint(self) -> str:
         """Give the server's address."""
         return str(self._http.base_url).rstrip("/")
+
+    @cached_property
+    def storage_config(self) -> StorageConfig:
+        """Give what the server's object store can do; asked once."""
+        return self.call("GET", ("config",), Config).storage_config
 
     def call(
         self,

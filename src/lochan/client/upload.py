@@ -12,7 +12,7 @@ from typing import Final
 
 from lochan.client.content import Content, Progress
 from lochan.client.transport import Transport, decoded
-from lochan.errors import Unavailable
+from lochan.errors import PermissionDenied, Unavailable
 from lochan.shapes.objects import (
     ObjectQuery,
     ObjectStats,
@@ -22,6 +22,9 @@ from lochan.shapes.objects import (
 from lochan.shapes.staging import GetPhysicalAddressQuery, StagingLocation, StagingMetadata
 
 _META: Final = "x-lakefs-meta-"
+_SERVERS_OWN: Final = frozenset({"local", "mem"})
+_WORTH_BYTES: Final = 1 << 20  # below, three requests cost more than the way through the server
+_LARGEST_PUT_BYTES: Final = 5 << 30  # of one request, in S3 and its like
 _NAME: Final = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]+")
 _VALUE: Final = re.compile(r"(?:[!-~](?:[ -~]*[!-~])?)?")
 
@@ -41,6 +44,21 @@ class Target:
     def at(self, *rest: str) -> tuple[str, ...]:
         """Give the route of something of the branch."""
         return ("repositories", self.repository_id, "branches", self.branch_id, *rest)
+
+
+def upload_object(
+    transport: Transport,
+    target: Target,
+    content: Content,
+    progress: Progress | None,
+    *,
+    presign: bool | None,
+) -> ObjectStats:
+    """Send bytes the way that is asked for, or else the way that the server's store suggests."""
+    if presign is None:
+        presign = _goes_past_server(transport, content)
+    send = upload_presigned if presign else upload_through_server
+    return send(transport, target, content, progress)
 
 
 def upload_through_server(
@@ -95,6 +113,17 @@ def upload_presigned(
         body=told,
         headers=target.conditions,
     )
+
+
+def _goes_past_server(transport: Transport, content: Content) -> bool:
+    """Say whether the store takes these bytes by itself: it is another machine's, and can."""
+    if content.size is None or not _WORTH_BYTES <= content.size <= _LARGEST_PUT_BYTES:
+        return False
+    try:
+        store = transport.storage_config
+    except PermissionDenied:  # who may write need not see the configuration
+        return False
+    return store.pre_sign_support and store.blockstore_type not in _SERVERS_OWN
 
 
 class _Counted:

@@ -7,7 +7,7 @@ from typing import IO, Any, Final, cast
 
 from lochan.client.content import Progress, Uploadable, content_of
 from lochan.client.stored_object import StoredObject
-from lochan.client.upload import Target, upload_presigned, upload_through_server
+from lochan.client.upload import Target, upload_object
 from lochan.client.writer import ObjectWriter, TextWriter
 from lochan.errors import InvalidInput
 from lochan.shapes.objects import (
@@ -36,14 +36,15 @@ class WritableObject(StoredObject):
         metadata: Mapping[str, str] | None = None,
         if_none_match: bool = False,
         if_match: str = "",
-        presign: bool = False,
+        presign: bool | None = None,
         progress: Progress | None = None,
         force: bool = False,
     ) -> ObjectStats:
         """Store bytes, a text, a file by its Path, an open file, or chunks.
 
         `if_none_match` refuses to replace an object, `if_match` replaces only the one that has this
-        checksum. With `presign` the bytes go to the object store and not through the server.
+        checksum. With `presign` the bytes go to the object store and not through the server, which
+        is what large ones do unless it is False, where the store is not the server's own disk.
         Raises PredicateFailed.
         """
         conditions = {"if-none-match": "*"} if if_none_match else {}
@@ -58,8 +59,7 @@ class WritableObject(StoredObject):
             conditions=conditions,
             force=force,
         )
-        send = upload_presigned if presign else upload_through_server
-        return send(self._transport, target, content_of(data), progress)
+        return upload_object(self._transport, target, content_of(data), progress, presign=presign)
 
     def open(self, mode: str = "rb", **options: Any) -> IO[Any]:  # noqa: ANN401 - those of the builtin
         """Open it as a file: to read, to write ("w", "wb") or to make ("x", "xb").
