@@ -8,6 +8,7 @@ from lochan.shapes.config import Config, StorageConfig, VersionConfig
 from lochan.shapes.retention import GarbageCollectionConfig
 from lochan.web.call import Call
 from lochan.web.needs import SIGNED_IN, Need
+from lochan.web.presign import supports_presign
 from lochan.web.route import Routes
 from lochan.web.services import Services
 
@@ -58,9 +59,9 @@ def storage_config(services: Services) -> StorageConfig:
         blockstore_namespace_example=f"{scheme}://example/lake",
         blockstore_namespace_validity_regex=f"^{scheme}://",
         default_namespace_prefix=prefix,
-        pre_sign_support=True,
+        pre_sign_support=supports_presign(services.settings),
         pre_sign_support_ui=False,
-        pre_sign_multipart_upload=scheme == "s3",
+        pre_sign_multipart_upload=supports_presign(services.settings),
         import_support=True,
         import_validity_regex=r"^[a-z0-9]+://",
     )
