@@ -19,3 +19,8 @@ def __getattr__(name: str) -> object:
 
         return connect
     raise AttributeError(f"module 'lochan' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Name those two beside what is here, so that people find them by the tab key."""
+    return sorted({*globals(), "connect", "open"})

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import lochan
-from lochan.errors import InvalidInput, LochanError, Unauthenticated
+from lochan.errors import InvalidInput, Unauthenticated, Unavailable
 
 
 def test_a_folder_becomes_a_lake_and_stays_one(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_a_closed_lake_says_so(tmp_path: Path) -> None:
     lake.close()
     lake.close()
 
-    with pytest.raises(LochanError):
+    with pytest.raises(Unavailable, match="is closed; open it again"):
         repository.properties  # noqa: B018 - the question is what is tested
 
 

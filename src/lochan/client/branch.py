@@ -99,7 +99,10 @@ class Branch(BranchObjects):
         metadata: dict[str, str] | None = None,
         allow_empty: bool = False,
     ) -> Commit:
-        """Undo a commit by a new one; of a merge, say against which parent (from 1)."""
+        """Undo a commit by a new one; of a merge, say against which parent (from 1).
+
+        The server does not tell the new commit: what is given is the head right afterwards.
+        """
         body = RevertCreation(
             ref=str(reference),
             parent_number=parent_number,

@@ -2,6 +2,7 @@
 """A transport to a server, as the settings of this process say."""
 
 import ssl
+import weakref
 from typing import Final
 
 import httpx
@@ -14,7 +15,7 @@ from lochan.environment import Environment
 from lochan.errors import InvalidInput
 
 USER_AGENT: Final = f"lochan-python/{__version__}"
-_INSIDE: Final = "http://lake.embedded"  # never looked up
+INSIDE: Final = "http://lake.embedded"  # never looked up
 _CONNECT_S: Final = 10.0
 _CONNECTIONS: Final = 100
 
@@ -42,7 +43,11 @@ def over_http(settings: ClientSettings, environment: Environment) -> Transport:
         ),
         limits=httpx.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=_CONNECTIONS),
     )
-    return Transport(http, environment, retries=server.retries, budget_s=server.timeout_seconds)
+    transport = Transport(
+        http, environment, retries=server.retries, budget_s=server.timeout_seconds
+    )
+    weakref.finalize(transport, http.close)  # nobody closes in a notebook
+    return transport
 
 
 def within_process(
@@ -50,7 +55,7 @@ def within_process(
 ) -> Transport:
     """Speak to an application in this process; who can open the lake's files needs no key."""
     http = httpx.Client(
-        base_url=_INSIDE,
+        base_url=INSIDE,
         transport=InProcess(application, describe),
         headers={"user-agent": USER_AGENT},
         timeout=None,  # noqa: S113 - there is no network to wait for

@@ -26,11 +26,13 @@ _SHOWN = 50
 class Lake:
     """A lake that is open; close it, or use it in a `with` block."""
 
-    def __init__(self, transport: Transport, close: Callable[[], None], *, name: str) -> None:
-        """Speak through a transport; `name` is how it shows itself."""
+    def __init__(
+        self, transport: Transport, *, name: str, then: Callable[[], None] | None = None
+    ) -> None:
+        """Speak through a transport; `name` is how it shows itself, `then` ends what is behind."""
         self.transport = transport
-        self._close = close
         self._name = name
+        self._then = then
 
     def repository(self, name: str) -> Repository:
         """Name a repository."""
@@ -99,7 +101,9 @@ class Lake:
 
     def close(self) -> None:
         """Close what was opened. Idempotent."""
-        self._close()
+        self.transport.close()
+        if self._then is not None:
+            self._then()
 
     def _parsed(self, uri: str) -> Uri:
         found = parse_uri(uri)

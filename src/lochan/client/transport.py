@@ -196,6 +196,10 @@ class Transport:
             raise failure
 
     def _send_once(self, asked: Asked) -> httpx.Response:
+        if self._http.is_closed:
+            raise Unavailable(
+                f"the lake at {self.endpoint} is closed; open it again", code="closed"
+            )
         headers, body = dict(asked.headers), asked.body or None
         source: Any = body
         if asked.content is not None:
