@@ -23,29 +23,37 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from lochan.web.api import ROUTES
 from lochan.web.application import new_application
 from lochan.web.environ import HEADERS
+from lochan.web.route import Route
+from support.meant_requests import SmallLake
 from support.web import Api, open_api
 
 SEED = 20_260_701
-EXAMPLES = 8
-EXAMPLES_OF_A_CAMPAIGN = 300
-# Things that are there, so that not every answer is 404.
-THERE = {
-    "repository": "lake",
-    "branch": "main",
-    "ref": "main",
-    "leftRef": "main",
-    "rightRef": "other",
-    "sourceRef": "other",
-    "destinationBranch": "main",
-    "commitId": "main",
-    "tag": "v1",
-    "userId": "bob",
-    "groupId": "crew",
-    "policyId": "FSReadAll",
-    "partNumber": "1",
+EXAMPLES = 4  # of each of two kinds
+EXAMPLES_OF_A_CAMPAIGN = 150
+# What needs more than one request to succeed, or does so once; their own tests show their answers.
+NEVER_SUCCEED = {
+    "setup",
+    "createCommitRecord",
+    "stageObject",
+    "linkPhysicalAddress",
+    "readPresigned",
+    "writePresigned",
+    "completePresignMultipartUpload",
+    "abortPresignMultipartUpload",
+    "uploadPart",
+    "uploadPartCopy",
+    "importStart",
+    "importStatus",
+    "importCancel",
+    "restoreSubmit",
+    "restoreStatus",
+    "restoreRefs",
+    "getRange",
 }
 MODES = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
-ADDRESSES = [(route.method, route.path) for route in ROUTES]
+each_route = pytest.mark.parametrize(
+    "route", [pytest.param(route, id=route.operation_id) for route in ROUTES]
+)
 
 
 class Served:
@@ -53,7 +61,7 @@ class Served:
 
     def __init__(self, api: Api) -> None:
         self.api = api
-        self.made = 0
+        self.lake = SmallLake(api)
         self.application = new_application(api.services)
         self.schema = schemathesis.openapi.from_wsgi("/openapi.json", self.wsgi)
         credential = api.credential
@@ -67,41 +75,29 @@ class Served:
         environ[HEADERS] = [(name[5:].replace("_", "-").lower(), value) for name, value in names]
         return self.application(environ, start)
 
-    def make_all(self) -> None:
-        """Make again what an operation before has deleted."""
-        api, lake = self.api, "/repositories/lake"
-        if api.get(lake).status_code != 200:
-            self.made += 1
-            namespace = f"local://lake-{self.made}"
-            made = api.post("/repositories", json={"name": "lake", "storage_namespace": namespace})
-            assert made.status_code == 201, made.text
-        api.post(f"{lake}/branches", json={"name": "main", "source": "main"})
-        api.post(f"{lake}/branches", json={"name": "other", "source": "main"})
-        api.post(f"{lake}/branches/other/objects", params={"path": "a/b"}, body=b"x")
-        api.post(f"{lake}/branches/other/commits", json={"message": "a/b"})
-        api.post(f"{lake}/tags", json={"id": "v1", "ref": "main"})
-        api.post("/auth/users", json={"id": "bob"})
-        api.post("/auth/groups", json={"id": "crew"})
-
-    def ask(self, method: str, path: str, examples: int) -> None:
+    def ask(self, route: Route, examples: int) -> None:
         """Ask one operation in many ways."""
-        operation = self.schema[path][method]
-        there = {name: value for name, value in THERE.items() if f"{{{name}}}" in path}
-        places: list[dict[str, str] | None] = [there, None] if there else [None]
+        self.lake.make()
+        operation = self.schema[route.path][route.method]
+        meant = self.lake.meant(route.operation_id)
+        names = self.lake.names() | meant.path
+        there = {name: value for name, value in names.items() if f"{{{name}}}" in route.path}
         answers: set[int] = set()
+
+        def laid_over(case: "schemathesis.Case[Any]") -> "schemathesis.Case[Any]":
+            case.query = {**(case.query or {}), **meant.query}
+            if isinstance(case.body, dict):
+                case.body |= meant.body
+            return case
 
         def check(case: "schemathesis.Case[Any]") -> None:
             answer = case.call(headers=self.headers)
             answers.add(answer.status_code)
-            unfinished = answer.status_code == 501 and b'"not-implemented"' in answer.content
             excluded: list[Any] = [positive_data_acceptance]
-            if unfinished:
+            if answer.status_code == 501 and b'"not-implemented"' in answer.content:
                 excluded.append(schemathesis.checks.not_a_server_error)
             case.validate_response(answer, headers=self.headers, excluded_checks=excluded)
 
-        cases = st.one_of(
-            [operation.as_strategy(mode, path_parameters=at) for mode in MODES for at in places]
-        )
         quiet = settings(
             max_examples=examples,
             database=None,
@@ -109,8 +105,13 @@ class Served:
             phases=[Phase.generate],
             suppress_health_check=list(HealthCheck),
         )
-        seed(SEED)(quiet(given(cases)(check)))()
-        assert answers
+        meaningful = operation.as_strategy(GenerationMode.POSITIVE, path_parameters=there)
+        wild = [operation.as_strategy(mode) for mode in MODES]
+        wild.append(operation.as_strategy(GenerationMode.NEGATIVE, path_parameters=there))
+        for cases in (meaningful.map(laid_over), st.one_of(wild)):
+            seed(SEED)(quiet(given(cases)(check)))()
+        if 501 not in route.answers and route.operation_id not in NEVER_SUCCEED:
+            assert [one for one in answers if one < 400], answers
 
 
 @pytest.fixture(scope="module")
@@ -119,20 +120,15 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield Served(api)
 
 
-@pytest.mark.parametrize(("method", "path"), ADDRESSES)
-def test_every_answer_is_one_that_the_document_describes(
-    served: Served, method: str, path: str
-) -> None:
-    served.make_all()
-    served.ask(method, path, EXAMPLES)
+@each_route
+def test_every_answer_is_one_that_the_document_describes(served: Served, route: Route) -> None:
+    served.ask(route, EXAMPLES)
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize(("method", "path"), ADDRESSES)
+@each_route
 def test_every_answer_is_one_that_the_document_describes_at_length(
-    tmp_path: Path, method: str, path: str
+    tmp_path: Path, route: Route
 ) -> None:
     with open_api(tmp_path / "lake") as api:
-        served = Served(api)
-        served.make_all()
-        served.ask(method, path, EXAMPLES_OF_A_CAMPAIGN)
+        Served(api).ask(route, EXAMPLES_OF_A_CAMPAIGN)
