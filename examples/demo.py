@@ -1,191 +1,217 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small lake from nothing: put, commit, branch, diff, merge, revert, and what each step costs.
+"""The main job end to end: a server, a repository, real data in, a branch, a change, a merge.
 
-`make demo` runs it, on the real stores: SQLite, local objects, table files. The lake stays in
-.cache/demo, to be looked at (`make serve`); the next run starts it afresh.
+`make demo` runs it. The server is a real one in a process of its own, `lochan quickstart`, over the
+embedded stores (SQLite, local files); it is stopped at the end. The data is the source text of
+Python's standard library, which every machine with Python has. The lake stays in .cache/demo, to be
+looked at; the next run starts it afresh.
 """
 
-import hashlib
+import codecs
 import shutil
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
 
-import lake
+import fsspec
+from quickstart_server import quickstart
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table as Grid
+from rich.table import Table
 
-from lochan.errors import InvalidInput
-from lochan.model.changes import summarize
-from lochan.model.ids import BranchName, ObjectKey, valid_branch_name, valid_tag_name
-from lochan.model.records import Commit
-from lochan.operations.branches import create_branch
-from lochan.operations.commit import CommitRequest, commit
-from lochan.operations.diff import diff_three_dot, diff_two_dot, diff_uncommitted
-from lochan.operations.merge import MergeConflict, MergeRequest, merge
-from lochan.operations.put_object import put_object
-from lochan.operations.read_object import get_object
-from lochan.operations.reference import commit_of
-from lochan.operations.reset import reset
-from lochan.operations.tags import create_tag
-from lochan.operations.transplant import TransplantRequest, revert
-from lochan.refs.log import log
+import lochan
+from lochan.client import Branch, Lake, Repository
+from lochan.errors import Conflict, InvalidInput
+from lochan.shapes.refs import Diff
 
-DAYS = [f"2024-{month:02}-{day:02}" for month in range(1, 13) for day in range(1, 29)]
-SENSORS = ["attic", "cellar", "garden"]
-JULY, OTHER = valid_branch_name("july"), valid_branch_name("other")
+FOLDER = Path(".cache/demo")
+LIBRARY = Path(codecs.__file__).parent
+PACKAGES = ("collections", "email", "html", "http", "importlib", "json", "logging", "xml")
+# lakeFS's published quickstart key: its clients and tutorials work unchanged.
+KEY_ID, SECRET = "AKIAIOSFOLQUICKSTART", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
+SIGNS = {"added": "[green]+[/]", "changed": "[yellow]~[/]", "removed": "[red]-[/]"}
 
 console = Console(soft_wrap=True, highlight=False)
 
 
-def reading(day: str, sensor: str, warmer: float = 0) -> bytes:
-    """Make a small table, the same on every run."""
-    seed = hashlib.sha256(f"{day}/{sensor}".encode()).digest()
-    rows = (f"{hour:02}:00,{10 + seed[hour] / 16 + warmer:.1f}\n" for hour in range(24))
-    return f"hour,celsius\n{''.join(rows)}".encode()
+def step(what: str) -> None:
+    """Begin a step."""
+    console.print(f"\n[bold cyan]»[/] [bold]{what}[/]")
 
 
-def path(day: str, sensor: str) -> ObjectKey:
-    """Say where a reading lies in the lake."""
-    return ObjectKey(f"readings/{day}/{sensor}.csv".encode())
+def tell(what: str) -> None:
+    """Say what came of it."""
+    console.print(f"  {what}")
 
 
-def correct(
-    demo: lake.Opened, branch: BranchName, day: str, warmer: float, sensors: list[str] = SENSORS
-) -> None:
-    """Put a day's readings again, warmer."""
-    for sensor in sensors:
-        body = reading(day, sensor, warmer)
-        put_object(*demo, branch, path(day, sensor), body, content_type="text/csv")
+def stored_files() -> int:
+    """Count what lies in the lake's object store."""
+    return sum(path.is_file() for path in (FOLDER / "objects").rglob("*"))
 
 
-def record(demo: lake.Opened, branch: BranchName, message: str) -> Commit:
-    """Commit what is staged on a branch."""
-    return commit(*demo, branch, CommitRequest("demo", message))
+def bring_in_data(main: Branch) -> None:
+    """Upload the standard library, four files at a time, and commit it at once."""
+    step("Real data in: the source of Python's standard library")
+    files = sorted(LIBRARY.glob("*.py"))
+    for package in PACKAGES:
+        files += sorted((LIBRARY / package).rglob("*.py"))
+
+    def upload(path: Path) -> int:
+        where = f"lib/{path.relative_to(LIBRARY).as_posix()}"
+        return main.upload(where, path, content_type="text/x-python").size_bytes or 0
+
+    began = perf_counter()
+    with ThreadPoolExecutor(4) as pool:
+        sizes = track(pool.map(upload, files), "  uploading", len(files), console=console)
+        total = sum(sizes)
+    took = perf_counter() - began
+    tell(f"{len(files)} files, {total / 1e6:.1f} MB in {took:.1f} s; each on disk when answered")
+    made = main.commit("the standard library", {"python": "source"})
+    tell(f"committed as {made.id[:12]}, and tagged v1")
 
 
-def row(demo: lake.Opened, grid: Grid, what: str, made: Commit) -> None:
-    """Show what a commit changed, and how little of the tree it wrote."""
-    snapshots = demo.lake.storage(demo.repository.storage_namespace).snapshots
-    parent = commit_of(*demo, made.parents[0])
-    changes = (
-        change
-        for chunk in snapshots.diff(parent.meta_range_id, made.meta_range_id)
-        for change in chunk
-    )
-    before, after = (
-        set(snapshots.files.metarange(each.meta_range_id).range_ids) for each in (parent, made)
-    )
-    counts = (summarize(changes).total, len(after - before), len(after & before))
-    grid.add_row(what, *map(str, counts), made.id[:12])
+def make_branch(repository: Repository) -> Branch:
+    """Make a branch, which copies nothing."""
+    step("A branch of everything")
+    before, began = stored_files(), perf_counter()
+    tidy = repository.branch("tidy").create("main")
+    took = 1000 * (perf_counter() - began)
+    tell(f"branch tidy made in {took:.0f} ms; files copied: {stored_files() - before}")
+    return tidy
 
 
-def commit_a_year(demo: lake.Opened) -> Commit:
-    """Put every reading, and commit them at once."""
-    wanted = [(day, sensor) for day in DAYS for sensor in SENSORS]
-    for which in track(wanted, "putting objects", console=console):
-        put_object(*demo, lake.MAIN, path(*which), reading(*which), content_type="text/csv")
-    return record(demo, lake.MAIN, "a year of readings")
+def change_things(tidy: Branch, main: Branch) -> None:
+    """Add, change and remove an object where nobody else sees it."""
+    step("Changes on it: one object added, one changed, one removed")
+    with tidy.object("modules.csv").open("w") as table:
+        table.write("module,bytes\n")
+        for row in tidy.objects("lib/", delimiter="/"):
+            if row.path_type == "object":
+                table.write(f"{row.path.removeprefix('lib/')},{row.size_bytes}\n")
+    riddle = tidy.object("lib/this.py").read().decode()
+    tidy.upload("lib/this.py", codecs.decode(riddle, "rot13"))  # now it can be read
+    tidy.object("lib/antigravity.py").delete()
+    staged, elsewhere = len(list(tidy.uncommitted())), len(list(main.uncommitted()))
+    tell(f"tidy has {staged} uncommitted changes, main has {elsewhere}")
+    before = stored_files()
+    made = tidy.commit("solve the riddle, list the modules")
+    wrote = stored_files() - before
+    tell(f"committed as {made.id[:12]}: {wrote} files written for the tree of all objects")
 
 
-def show_no_change(demo: lake.Opened) -> None:
-    """Write the same content again: it is no change, whoever writes it and when."""
-    correct(demo, lake.MAIN, "2024-03-03", 0)
-    try:
-        record(demo, lake.MAIN, "the same content again")
-    except InvalidInput as error:
-        console.print(f"the same content again: {error}")
+def show_changes(changes: Iterable[Diff]) -> None:
+    """List changes, a line each."""
+    for change in changes:
+        tell(f"{SIGNS[change.type]} {change.path}")
 
 
-def show_merge(demo: lake.Opened, grid: Grid) -> None:
-    """Merge a branch that corrected July into main, which corrected October meanwhile."""
-    create_branch(*demo, JULY, commit_of(*demo, "main").id)
-    correct(demo, JULY, "2024-07-14", 0.5)
-    staged = len(diff_uncommitted(*demo, JULY).changes)
-    console.print(f"july shows {staged} uncommitted changes, main shows none of them")
-    row(demo, grid, "july: correct one day", record(demo, JULY, "the thermometers were cold"))
-    correct(demo, lake.MAIN, "2024-10-01", -0.5)
-    row(demo, grid, "main: correct another", record(demo, lake.MAIN, "they were warm"))
-    brought = len(diff_three_dot(*demo, "main", "july").changes)
-    console.print(f"a merge of july would bring {brought} objects to main")
-    made = merge(*demo, lake.MAIN, commit_of(*demo, "july"), MergeRequest("demo"))
-    row(demo, grid, "main: merge july", made)
+def merge(tidy: Branch, main: Branch, url: str) -> None:
+    """Bring the changes to main, which has moved on meanwhile."""
+    step("Meanwhile main moves on; what would a merge bring?")
+    main.upload("README.md", "# The standard library of Python\n")
+    main.commit("say what this is")
+    show_changes(main.diff(tidy))
+    step("Merge")
+    made = tidy.merge_into(main, message="merge tidy")
+    tell(f"main is at {made[:12]}")
+    with main.object("lib/this.py").open("r") as file:
+        tell(f"its riddle begins: {file.readline().rstrip()}")
+    # What pandas, polars, Arrow and DuckDB use, too.
+    key = {"username": KEY_ID, "password": SECRET}
+    address = f"lochan://{main.repository_id}/v1/lib/this.py"
+    with fsspec.open(address, "r", host=url, **key) as file:
+        tell(f"in v1 it began:    {file.readline().rstrip()}  [dim]({address})[/]")
 
 
-def show_conflict(demo: lake.Opened) -> None:
+def conflict(repository: Repository, main: Branch) -> None:
     """Let two branches change one object differently; then let one side win."""
-    create_branch(*demo, OTHER, commit_of(*demo, "main").id)
-    correct(demo, OTHER, "2024-07-14", 2, ["attic"])
-    source = record(demo, OTHER, "two degrees")
-    correct(demo, lake.MAIN, "2024-07-14", 3, ["attic"])
-    record(demo, lake.MAIN, "three degrees")
+    step("Two people change the same object")
+    other = repository.branch("other").create("main")
+    other.upload("README.md", "# Python, with batteries\n")
+    other.commit("with batteries")
+    main.upload("README.md", "# Python\n")
+    main.commit("shorter")
     try:
-        merge(*demo, lake.MAIN, source, MergeRequest("demo"))
-    except MergeConflict as error:
-        keys = ", ".join(conflict.key.decode() for conflict in error.keys)
-        console.print(f"both changed one object: no merge, {len(error.keys)} conflict: {keys}")
-    merge(*demo, lake.MAIN, source, MergeRequest("demo", strategy="source-wins"))
-    with get_object(*demo, "main", path("2024-07-14", "attic"))[1] as body:
-        taken = body.read() == reading("2024-07-14", "attic", 2)
-    console.print(f"merged again, source wins: main has the other side's object: {taken}")
+        other.merge_into(main)
+    except Conflict as error:
+        tell(f"refused: {error.message}")
+    other.merge_into(main, strategy="source-wins", message="merge other; it wins")
+    tell(f"merged, source wins: {main.object('README.md').read().decode().rstrip()}")
 
 
-def show_crowd(demo: lake.Opened) -> None:
-    """Let eight writers put and commit to one branch at once: nothing waits, nothing is lost."""
-    day = "2025-01-01"
+def crowd(repository: Repository, main: Branch) -> None:
+    """Let eight writers put and commit to one branch at once: none waits, none is lost."""
+    step("Eight writers commit to one branch at once")
+    before = main.head
 
     def work(number: int) -> None:
-        key = ObjectKey(f"readings/{day}/sensor{number}.csv".encode())
-        put_object(*demo, lake.MAIN, key, reading(day, str(number)), content_type="text/csv")
-        commit(*demo, lake.MAIN, CommitRequest("demo", f"sensor {number}", allow_empty=True))
+        main.upload(f"notes/{number}.txt", f"note {number}\n")
+        main.commit(f"note {number}", allow_empty=True)
 
-    before = commit_of(*demo, "main").id
+    began = perf_counter()
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(work, range(8)))
-    objects = len(diff_two_dot(*demo, before, "main").changes)
-    records = (
-        len(
-            list(
-                log(demo.lake.tables(demo.repository), commit_of(*demo, "main").id, stop_at=before)
-            )
-        )
-        - 1
-    )
-    console.print(f"eight writers at once: {objects} objects, {records} commits, none lost")
+    took = perf_counter() - began
+    found = len(list(repository.ref(before).diff(main)))
+    tell(f"{found} objects in {took:.1f} s, none lost")
 
 
-def show_way_back(demo: lake.Opened) -> None:
-    """Undo: what is staged, and what is committed."""
-    correct(demo, lake.MAIN, "2024-05-05", 40)
-    reset(*demo, lake.MAIN)
-    correct(demo, lake.MAIN, "2024-05-05", 50)
-    wrong = record(demo, lake.MAIN, "fifty degrees")
-    revert(*demo, lake.MAIN, wrong, TransplantRequest("demo"))
-    left = len(diff_two_dot(*demo, wrong.parents[0], "main").changes)
-    console.print(f"a mistake, reverted: {left} objects differ from before it")
+def way_back(main: Branch) -> None:
+    """Undo a mistake that is committed already."""
+    step("A mistake, and the way back")
+    main.delete_objects([row.path for row in main.objects("lib/json/")])
+    wrong = main.commit("who needs JSON")
+    main.revert(wrong, message="we do")
+    tell(f"reverted: {len(list(main.objects('lib/json/')))} files of lib/json/ are back")
+    try:
+        main.commit("nothing")
+    except InvalidInput as error:
+        tell(f"and a commit of nothing is refused: {error.message}")
+
+
+def show_log(main: Branch) -> None:
+    """Show the history."""
+    step("History")
+    grid = Table("commit", "at", "by", "message", box=None, header_style="dim")
+    for commit in main.log():
+        at = datetime.fromtimestamp(commit.record.creation_date, UTC)
+        grid.add_row(commit.id[:12], f"{at:%H:%M:%S}", commit.committer, commit.message)
+    console.print(grid)
+
+
+def run(lake: Lake, url: str) -> None:
+    """Go through all steps."""
+    step("A repository")
+    repository = lake.repository("python").create()
+    tell(f"{repository.properties.storage_namespace}")
+    main = repository.branch("main")
+    bring_in_data(main)
+    repository.tag("v1").create("main")
+    tidy = make_branch(repository)
+    change_things(tidy, main)
+    merge(tidy, main, url)
+    conflict(repository, main)
+    crowd(repository, main)
+    way_back(main)
+    show_log(main)
 
 
 def main() -> None:
-    """Build the lake and show what each step left behind."""
-    shutil.rmtree(lake.FOLDER, ignore_errors=True)
-    with lake.open_demo() as demo:
-        grid = Grid("commit", "objects", "ranges written", "reused", "id")
-        first = commit_a_year(demo)
-        row(demo, grid, "main: a year", first)
-        create_tag(*demo, valid_tag_name("year"), first)
-        show_no_change(demo)
-        show_merge(demo, grid)
-        console.print(grid)
-        changed = len(diff_two_dot(*demo, "year", "main").changes)
-        console.print(
-            f"from tag year to main: {changed} of {len(DAYS) * len(SENSORS)} objects differ"
-        )
-        snapshots = demo.lake.storage(demo.repository.storage_namespace).snapshots
-        verified = snapshots.verify(commit_of(*demo, "main").meta_range_id)
-        console.print(f"main read back from end to end: {verified} objects, every checksum right")
-        show_conflict(demo)
-        show_crowd(demo)
-        show_way_back(demo)
-    console.print(f"the lake is in {lake.FOLDER}; look at it with a browser: make serve")
+    """Start a server, go through all steps, stop it."""
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir(parents=True)
+    step("A server: lochan quickstart")
+    with quickstart(FOLDER) as url:
+        tell(f"{url}, for this machine alone; its API as a page: {url}/docs")
+        with lochan.connect(url, access_key_id=KEY_ID, secret_access_key=SECRET) as lake:
+            run(lake, url)
+    step("Done")
+    tell(f"the server is stopped; what it holds stays in {FOLDER}")
+    tell("serve it again:          make serve ARGS='--lake .cache/demo'")
+    tell("or begin with your own:  make serve, then http://127.0.0.1:8000/docs")
+    tell("the same by hand:        docs/quickstart.md")
 
 
 if __name__ == "__main__":
