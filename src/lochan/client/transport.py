@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import httpx
 import msgspec
@@ -46,7 +46,6 @@ class Asked:
 
     method: str
     url: str
-    params: httpx.QueryParams | None
     headers: Mapping[str, str]
     body: bytes = b""
     content: Content | None = None
@@ -113,7 +112,7 @@ class Transport:
         if body is not None:
             octets = msgspec.json.encode(body)
             sent["content-type"] = JSON
-        with self._answer(Asked(method, url_of(path), params_of(query), sent, octets)) as response:
+        with self._answer(Asked(method, url_of(path, query), sent, octets)) as response:
             response.read()
             return response
 
@@ -130,8 +129,7 @@ class Transport:
         """Send bytes as they are read, and give the answer."""
         asked = Asked(
             method,
-            url_of(path),
-            params_of(query),
+            url_of(path, query),
             headers or {},
             content=content,
             progress=progress,
@@ -150,14 +148,14 @@ class Transport:
     ) -> Iterator[httpx.Response]:
         """Give an answer whose bytes are read as they come; iterate over `chunks_of`."""
         sent = {"accept-encoding": "identity", **(headers or {})}
-        with self._answer(Asked("GET", url_of(path), params_of(query), sent)) as response:
+        with self._answer(Asked("GET", url_of(path, query), sent)) as response:
             yield response
 
     def put_signed(
         self, url: str, content: Content, *, headers: Mapping[str, str], progress: Progress | None
     ) -> httpx.Response:
         """Send bytes to a signed URL, which is shown no credentials."""
-        asked = Asked("PUT", url, None, headers, content=content, progress=progress, signed=True)
+        asked = Asked("PUT", url, headers, content=content, progress=progress, signed=True)
         with self._answer(asked) as response:
             response.read()
             return response
@@ -210,7 +208,6 @@ class Transport:
             request = self._http.build_request(
                 asked.method,
                 asked.url,
-                params=asked.params,
                 headers=headers,
                 content=source,
             )
@@ -262,22 +259,22 @@ def decoded(response: httpx.Response, shape: type[Shape]) -> Shape:
         raise Unavailable(message, code="unreadable-answer") from error
 
 
-def url_of(path: Path) -> str:
-    """Join segments to the path of a route. Raises InvalidInput for what is no segment."""
+def url_of(path: Path, query: msgspec.Struct | None = None) -> str:
+    """Join segments and a query to the address of a route; a field of several values is repeated.
+
+    Raises InvalidInput for what is no segment.
+    """
     for segment in path:
         if segment in {"", ".", ".."}:
             raise InvalidInput(f"{segment!r} is no name of anything; give one", value=segment)
-    return "/".join((API, *(quote(segment, safe="") for segment in path)))
-
-
-def params_of(query: msgspec.Struct | None) -> httpx.QueryParams | None:
-    """Spell a query's fields; a field with several values is there several times."""
-    if query is None:
-        return None
-    told: dict[str, object] = msgspec.to_builtins(query)
-    return httpx.QueryParams(
-        [(name, _text(item)) for name, value in told.items() for item in _items(value)]
-    )
+    told: dict[str, object] = {} if query is None else msgspec.to_builtins(query)
+    fields = [(name, _text(item)) for name, value in told.items() for item in _items(value)]
+    try:
+        address = "/".join((API, *(quote(segment, safe="") for segment in path)))
+        return f"{address}?{urlencode(fields)}" if fields else address
+    except UnicodeEncodeError as error:
+        message = f"{error.object!r} holds half of a surrogate pair; no name can"
+        raise InvalidInput(message, value=error.object) from error
 
 
 def _items(value: object) -> Sequence[object]:

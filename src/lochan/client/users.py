@@ -55,6 +55,10 @@ class Users:
 
         return items(fetch)
 
+    def get_credentials(self, user: str, access_key_id: str) -> Credentials:
+        """Give one access key, without its secret. Raises NotFound."""
+        return self._transport.call("GET", _at(user, "credentials", access_key_id), Credentials)
+
     def create_credentials(self, user: str) -> CredentialsWithSecret:
         """Make an access key; its secret is told this once."""
         return self._transport.call("POST", _at(user, "credentials"), CredentialsWithSecret)
