@@ -10,6 +10,10 @@ tests walk from end to end.
 from typing import NamedTuple
 
 _SERVER = "Server"
+_REFS = "Repositories and refs"
+_HISTORY = "History"
+_DATA = "Objects"
+_USERS = "Users and settings"
 _LAKE = "Care for a lake, beside its servers"
 _OTHER = "Other"
 
@@ -30,6 +34,26 @@ WORDS = {
     "serve": Word("lochan.cli.serve", "Serve a lake.", _SERVER),
     "setup": Word("lochan.cli.setup", "Make the first user of a lake.", _SERVER),
     "config": Word("lochan.cli.config", "Check and show settings.", _SERVER),
+    "repo": Word("lochan.cli.repo", "Make, list and delete repositories.", _REFS),
+    "branch": Word("lochan.cli.branch", "Make, list, reset and protect branches.", _REFS),
+    "tag": Word("lochan.cli.tag", "Give commits names that they keep.", _REFS),
+    "refs": Word("lochan.cli.refs", "Write all refs to files, and read them back.", _REFS),
+    "gc": Word("lochan.cli.gc", "Say how long history is kept.", _REFS),
+    "commit": Word("lochan.cli.commit", "Commit what is staged on a branch.", _HISTORY),
+    "log": Word("lochan.cli.log", "Show the commits that led to a ref.", _HISTORY),
+    "show": Word("lochan.cli.show_commit", "Show a commit and what it changed.", _HISTORY),
+    "diff": Word("lochan.cli.diff", "Show what changed.", _HISTORY),
+    "merge": Word("lochan.cli.merge", "Bring what a ref changed to a branch.", _HISTORY),
+    "revert": Word("lochan.cli.revert", "Undo a commit by a new one.", _HISTORY),
+    "cherry-pick": Word("lochan.cli.cherry_pick", "Make a commit's changes here, too.", _HISTORY),
+    "reset": Word("lochan.cli.reset", "Drop what is not committed.", _HISTORY),
+    "merge-base": Word("lochan.cli.merge_base", "Show where two refs parted.", _HISTORY),
+    "annotate": Word("lochan.cli.annotate", "Show who last changed each object.", _HISTORY),
+    "fs": Word("lochan.cli.fs", "List, read, write, copy and delete objects.", _DATA),
+    "import": Word("lochan.cli.imports", "Bring objects from elsewhere, uncopied.", _DATA),
+    "local": Word("lochan.cli.local", "Keep a folder of this machine and a branch alike.", _DATA),
+    "pfs": Word("lochan.cli.pfs", "The verbs of 2016: commits that are started and filled.", _DATA),
+    "auth": Word("lochan.cli.auth", "Users, groups, policies, credentials, login.", _USERS),
     "fsck": Word("lochan.cli.fsck", "Look for damage, and mend what can be.", _LAKE),
     "diagnose": Word("lochan.cli.diagnose", "Write a bundle for people who help.", _LAKE),
     "kv": Word("lochan.cli.kv", "Copy, save and restore the key-value store.", _LAKE),
