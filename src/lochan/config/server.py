@@ -107,7 +107,7 @@ class Limits(Struct, frozen=True, kw_only=True):
         _Seconds, Meta(description="how long a request waits for its turn")
     ] = 10.0
     body_seconds: Annotated[
-        _Seconds, Meta(description="how long a client may pause within a body")
+        _Seconds, Meta(description="how long a client may pause within a body, or within an answer")
     ] = 30.0
     requests_per_second: Annotated[
         float,

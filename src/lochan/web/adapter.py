@@ -20,8 +20,9 @@ the end, and a sound body has only the last. A body that broke raises BodyBroken
 that half a file is never taken for a whole one.
 
 What a client may cost (S18): a request that waits for a thread longer than `queue_s` gets 503, and
-a body that pauses for longer than `body_s` ends with 408. A large body is taken only when somebody
-reads it, so what waits holds its headers and at most SMALL_BODY_BYTES.
+a body that pauses for longer than `body_s` ends with 408. So long, too, may a client pause that
+reads an answer. A large body is taken only when somebody reads it, so that what waits holds its
+headers and at most SMALL_BODY_BYTES.
 
 What passes for two requests in other eyes (S11): a length beside chunked transfer is refused where
 Granian shows both; where it drops the length, chunked transfer alone counts. Either way the
@@ -90,6 +91,7 @@ class Adapter:
         self._most = threads + most_waiting
         self._queue_s = queue_s
         self._body_s = body_s
+        self._new_outlet = partial(Outlet, environment, body_s)
         self._work: SimpleQueue[_Exchange | None] = SimpleQueue()
         self._waiting: deque[_Exchange] = deque()  # in the order of `_work`
         self._in_hand = 0
@@ -171,10 +173,7 @@ class Adapter:
         await exchange.finished
 
     def _add(self, exchange: "_Exchange") -> None:
-        waiting = self._waiting
-        while waiting and waiting[0].is_taken:
-            waiting.popleft()
-        waiting.append(exchange)
+        self._waiting.append(exchange)
         self._work.put(exchange)
 
     def _turn_away(self) -> None:
@@ -190,16 +189,18 @@ class Adapter:
 
     def _serve(self) -> None:
         while (exchange := self._work.get()) is not None:
-            if not exchange.take():
-                continue
-            try:
-                exchange.run(self._application, self._environment)
-            except Exception:  # noqa: BLE001 - the next request needs this thread
-                # Granian answers 500, or breaks off what was begun; this thread serves on.
-                _log.exception("a request met a bug")
-            finally:
-                self._done.append(exchange.finished)
-                self._wake()
+            if exchange.take():
+                try:
+                    exchange.run(self._application, self._new_outlet)
+                except Exception:  # noqa: BLE001 - the next request needs this thread
+                    # Granian answers 500, or breaks off what was begun; this thread serves on.
+                    _log.exception("a request met a bug")
+                finally:
+                    self._done.append(exchange.finished)
+                    self._wake()
+            # A thread that waits must not hold what it served: the connection of a body that was
+            # not read ends when nobody has that body any more.
+            exchange = None
 
     def _wake(self) -> None:
         if self._waking.acquire(blocking=False):  # else a turn of the loop is on its way
@@ -208,6 +209,8 @@ class Adapter:
 
     def _finish(self) -> None:
         self._waking.release()
+        while self._waiting and self._waiting[0].is_taken:
+            self._waiting.popleft()
         while self._done:
             finished = self._done.popleft()
             if not finished.done():
@@ -260,14 +263,14 @@ class _Exchange:
         with suppress(ProtocolClosed):
             self.protocol.response_bytes(503, [*_AGAIN, _LAST], _BUSY)
 
-    def run(self, application: Wsgi, environment: Environment) -> None:
+    def run(self, application: Wsgi, new_outlet: Callable[[], Outlet]) -> None:
         """Ask the application and send what it says; an answer nobody waits for is dropped."""
         chunks = application(self.environ, self._start)
         try:
             if isinstance(chunks, list) and len(chunks) <= 1:
                 self.protocol.response_bytes(self.status, self.headers, b"".join(chunks))
             else:
-                self._stream(chunks, environment)
+                self._stream(chunks, new_outlet)
         except (ProtocolClosed, ClientGone):
             pass
         finally:
@@ -278,13 +281,13 @@ class _Exchange:
         self.status = int(status[:3])
         self.headers = [*headers, _LAST] if self.is_last else headers
 
-    def _stream(self, chunks: Iterable[bytes], environment: Environment) -> None:
+    def _stream(self, chunks: Iterable[bytes], new_outlet: Callable[[], Outlet]) -> None:
         pieces = iter(chunks)
         first = next(pieces, b"")
         if not first:
             self.protocol.response_bytes(self.status, self.headers, b"")
             return
-        with Outlet(environment) as outlet:
+        with new_outlet() as outlet:
             self.protocol.response_file(self.status, self.headers, outlet.name)
             for chunk in chain((first,), pieces):
                 outlet.write(chunk)

@@ -2,11 +2,13 @@
 """A pipe that looks like a file: what is written here, the server reads by the file's name.
 
 The name stays good until the reader has opened it, which shows in the first bytes being gone. From
-then on only the reader holds the other end, so that its going away is noticed.
+then on only the reader holds the other end, so that its going away is noticed. A reader that takes
+nothing for too long counts as gone: it would hold a thread for ever.
 """
 
 import fcntl
 import os
+import select
 import struct
 import sys
 import termios
@@ -29,10 +31,12 @@ class ClientGone(Exception):
 class Outlet:
     """The writer's end; `name` is the reader's."""
 
-    def __init__(self, environment: Environment) -> None:
-        """Open a pipe."""
+    def __init__(self, environment: Environment, pause_s: float) -> None:
+        """Open a pipe, whose reader may pause for so long."""
         self._sleep = environment.sleep
+        self._pause_ms = pause_s * 1000
         self._reader, self._writer = os.pipe()
+        os.set_blocking(self._writer, False)
         self._is_open = False
         if sys.platform == "linux":
             fcntl.fcntl(self._writer, _SET_CAPACITY, _CAPACITY)
@@ -58,12 +62,22 @@ class Outlet:
         rest = memoryview(chunk)
         try:
             while rest:
-                written = os.write(self._writer, rest if self._is_open else rest[:1])
+                try:
+                    written = os.write(self._writer, rest if self._is_open else rest[:1])
+                except BlockingIOError:
+                    self._wait_for_room()
+                    continue
                 rest = rest[written:]
                 if not self._is_open:
                     self._wait_for_reader()
         except BrokenPipeError as error:
             raise ClientGone from error
+
+    def _wait_for_room(self) -> None:
+        room = select.poll()
+        room.register(self._writer, select.POLLOUT)
+        if not room.poll(self._pause_ms):
+            raise ClientGone
 
     def _wait_for_reader(self) -> None:
         for _ in range(int(_OPENED_WITHIN_S / _PAUSE_S)):
