@@ -7,7 +7,7 @@ addresses below the API's prefix are answered in the API's own form.
 """
 
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import cache, partial
 from typing import Final, cast
 
 import falcon
@@ -38,12 +38,18 @@ def new_application(services: Services) -> Told:
     application.req_options.strip_url_path_trailing_slash = True
     application.set_error_serializer(_serialized)
     application.add_error_handler(Exception, partial(_broken, services))
-    described = msgspec.json.encode(document(ROUTES, prefix=PREFIX, version=services.version))
+    described = partial(_described, services.version)
     for prefix, routes in ((PREFIX, ROUTES), ("", edges(described))):
         check_routes(routes)
         _register(application, services, routes, prefix)
     application.add_sink(_nowhere, "/")
     return Told(cast("Wsgi", application), services)
+
+
+@cache
+def _described(version: str) -> bytes:
+    """Give the document, which is made when it is first asked for: embedded lakes never are."""
+    return msgspec.json.encode(document(ROUTES, prefix=PREFIX, version=version))
 
 
 def _register(

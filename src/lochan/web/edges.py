@@ -9,6 +9,8 @@
 What is here belongs to the process, so it lies outside the API's prefix and its description.
 """
 
+from collections.abc import Callable
+
 from lochan.metrics.expose import CONTENT_TYPE, exposed
 from lochan.web.call import Call
 from lochan.web.needs import ANYBODY, Need
@@ -17,8 +19,8 @@ from lochan.web.reply import JSON, Reply, text
 from lochan.web.route import OCTETS, TEXT, Route, Routes
 
 
-def edges(described: bytes) -> tuple[Route, ...]:
-    """Make the routes; `described` is the OpenAPI document."""
+def edges(described: Callable[[], bytes]) -> tuple[Route, ...]:
+    """Make the routes; `described` gives the OpenAPI document."""
     routes = Routes("process")
 
     @routes.get("/livez", needs=ANYBODY, answers={200: TEXT})
@@ -47,7 +49,7 @@ def edges(described: bytes) -> tuple[Route, ...]:
     @routes.get("/openapi.json", needs=ANYBODY, answers={200: OCTETS})
     def openapi(_: Call) -> Reply:
         """Give the description of the API."""
-        return Reply(described, content_type=JSON)
+        return Reply(described(), content_type=JSON)
 
     @routes.get("/docs", needs=ANYBODY, answers={200: OCTETS})
     def docs(_: Call) -> Reply:
