@@ -35,4 +35,4 @@ def connect(
     said = {key: value for key, value in given.items() if value is not None}
     settings = client_settings(said)
     transport = over_http(settings, environment or RealEnvironment())
-    return Lake(transport, name=transport.endpoint)
+    return Lake(transport, name=transport.endpoint, credentials=settings.credentials)

@@ -14,6 +14,7 @@ from lochan.client.repository import Repository
 from lochan.client.stored_object import StoredObject
 from lochan.client.transport import Transport
 from lochan.client.users import Users
+from lochan.config.client import Credentials
 from lochan.errors import InvalidInput
 from lochan.model.uri import Uri, parse_uri
 from lochan.shapes.access import CurrentUser, User
@@ -27,11 +28,21 @@ class Lake:
     """A lake that is open; close it, or use it in a `with` block."""
 
     def __init__(
-        self, transport: Transport, *, name: str, then: Callable[[], None] | None = None
+        self,
+        transport: Transport,
+        *,
+        name: str,
+        then: Callable[[], None] | None = None,
+        credentials: Credentials | None = None,
     ) -> None:
-        """Speak through a transport; `name` is how it shows itself, `then` ends what is behind."""
+        """Speak through a transport; `then` ends what is behind.
+
+        `name` is how it shows itself: a folder, or a server's URL. A lake in this process has no
+        credentials.
+        """
         self.transport = transport
-        self._name = name
+        self.name = name
+        self.credentials = credentials
         self._then = then
 
     def repository(self, name: str) -> Repository:
@@ -108,7 +119,7 @@ class Lake:
     def _parsed(self, uri: str) -> Uri:
         found = parse_uri(uri)
         if found.server and found.server != self.transport.endpoint.partition("://")[2]:
-            raise InvalidInput(f"{uri!r} is on another server than {self._name}; connect to it")
+            raise InvalidInput(f"{uri!r} is on another server than {self.name}; connect to it")
         return found
 
     def __enter__(self) -> Self:
@@ -123,8 +134,8 @@ class Lake:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Lake {self._name}>"
+        return f"<Lake {self.name}>"
 
     def _repr_html_(self) -> str:
         rows = [(one.id,) for one in self.repositories(max_amount=_SHOWN)]
-        return html.table(f"lake {self._name}", ("repository",), rows)
+        return html.table(f"lake {self.name}", ("repository",), rows)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What surrounds this process: the only reader of `os.environ`."""
+"""What surrounds this process: the only reader and writer of `os.environ`."""
 
 import os
 from collections.abc import Mapping
@@ -30,3 +30,8 @@ def kernel_choice() -> str:
 def is_debugging() -> bool:
     """Say whether LOCHAN_DEBUG asks for tracebacks."""
     return bool(os.environ.get("LOCHAN_DEBUG"))
+
+
+def tell_children(told: Mapping[str, str]) -> None:
+    """Set variables for programs that this process starts; some read nothing else."""
+    os.environ.update(told)

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Spark session that knows a lake, and needs no setting up.
+
+    spark = lochan.spark.session("./lake")                             a lake in this process
+    spark = lochan.spark.session(lochan.connect("http://host:8000"))   a lake behind a server
+    spark = lochan.spark.session(lake, master="spark://host:7077")     any master
+    spark = lochan.spark.session(lake, master="sc://host:15002")       Spark Connect
+
+Java is found (`java`), workers run the Python that runs this, logs show errors alone, and progress
+is shown on a terminal. Executors on other machines are sent our package (`ship`). Whatever is said
+in `conf` goes before what is chosen here.
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+from pyspark.sql import SparkSession
+
+from lochan.bootstrap.embedded import open_embedded
+from lochan.client.lake import Lake
+from lochan.config.surroundings import tell_children, variables
+from lochan.errors import NotFound
+from lochan.spark.bound import LAKE_KEY, bind
+from lochan.spark.cache import cache_folder
+from lochan.spark.hadoop import open_settings, tell_credentials
+from lochan.spark.java import find_java
+from lochan.spark.ship import ship, ship_settings
+
+LOCAL: Final = "local[*]"
+# Spark's own list of names whose values are not shown, and the one that OAuth2 goes by.
+_SECRETS: Final = "(?i)secret|password|passwd|token|credential|access[.]?key"
+_QUIET: Final = """\
+rootLogger.level = error
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = spark: %p %c{1}: %m%n
+"""
+
+
+def session(
+    lake: Lake | str | os.PathLike[str] | None = None,
+    *,
+    master: str | None = None,
+    name: str = "lochan",
+    **conf: object,
+) -> SparkSession:
+    """Give a Spark session bound to a lake; the one of this process if there is one already.
+
+    `master` is local[*] unless the environment names one; `conf` takes Spark's settings by their
+    names: `**{"spark.sql.shuffle.partitions": 8}`. Raises NotFound, Refused where Java is missing
+    or too old, and Refused for executors that cannot run our package.
+    """
+    opened = lake if isinstance(lake, Lake) or lake is None else open_embedded(lake)
+    master = master or _named_master() or LOCAL
+    if master.startswith("sc://"):
+        spark = _connected(master, name, conf)
+    else:
+        spark = _classic(master, name, opened, conf)
+    if opened is not None:
+        bind(spark, opened)
+        tell_credentials(spark, opened)
+    if not master.startswith(("local", "sc://")) or master.startswith("local-cluster"):
+        ship(spark, cache_folder())
+    return spark
+
+
+def tell_processes() -> None:
+    """Say to Spark's launcher and workers which Java and which Python they run."""
+    known = variables()
+    told = {"JAVA_HOME": str(find_java(known, cache_folder()))}
+    for one in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):
+        told[one] = known.get(one, sys.executable)
+    tell_children(told)
+
+
+def _classic(master: str, name: str, lake: Lake | None, conf: dict[str, object]) -> SparkSession:
+    if SparkSession.getActiveSession() is None:  # else the JVM runs already
+        tell_processes()
+    builder = SparkSession.builder.master(master).appName(name)
+    for key, value in {**_settings(lake), **conf}.items():
+        builder = builder.config(key, _written(value))
+    return builder.getOrCreate()
+
+
+def _connected(master: str, name: str, conf: dict[str, object]) -> SparkSession:
+    builder = SparkSession.builder.remote(master).appName(name)
+    for key, value in conf.items():
+        builder = builder.config(key, _written(value))
+    try:
+        return builder.getOrCreate()
+    except ImportError as error:
+        message = "Spark Connect needs more packages: pip install 'pyspark[connect]'"
+        raise NotFound(message, code="connect-not-installed") from error
+
+
+def _settings(lake: Lake | None) -> dict[str, object]:
+    told: dict[str, object] = {
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_log_settings()}",
+        "spark.log.level": "ERROR",
+        "spark.pyspark.python": variables().get("PYSPARK_PYTHON", sys.executable),
+        "spark.redaction.regex": _SECRETS,
+        "spark.ui.showConsoleProgress": sys.stderr.isatty(),
+        "spark.sql.sources.ignoreDataLocality": True,  # one question less for each file
+        **ship_settings(),
+    }
+    if lake is not None:
+        told[LAKE_KEY] = lake.name
+        told |= {f"spark.hadoop.{key}": value for key, value in open_settings(lake).items()}
+    return told
+
+
+def _log_settings() -> Path:
+    file = cache_folder() / "log4j2.properties"
+    if not file.exists() or file.read_text(encoding="utf-8") != _QUIET:
+        file.write_text(_QUIET, encoding="utf-8")
+    return file
+
+
+def _named_master() -> str:
+    known = variables()
+    return known.get("SPARK_REMOTE", "") or known.get("MASTER", "")
+
+
+def _written(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

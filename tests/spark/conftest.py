@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One Spark session for all tests of the process, on a lake in a folder.
+
+`lake` is open for the whole run, and each test that asks for `repository` has one of its own.
+"""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+import lochan
+import lochan.spark
+from lochan.client import Lake, Repository
+
+
+@pytest.fixture(scope="session")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
+    with lochan.open(tmp_path_factory.mktemp("spark") / "lake") as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def spark(lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """A classic session, local[2]; starting it takes seconds, so there is this one."""
+    session = lochan.spark.session(
+        lake,
+        master="local[2]",
+        **{
+            "spark.ui.enabled": False,
+            "spark.driver.memory": "1g",
+            "spark.sql.shuffle.partitions": 2,
+            "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+        },
+    )
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def repository(lake: Lake, request: pytest.FixtureRequest) -> Repository:
+    """An empty repository, named after the test."""
+    name = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower()).strip("-")[:60]
+    return lake.repository(name).create()
