@@ -30,11 +30,12 @@ END_S = 45.0
 class Launched:
     """A server that was started."""
 
-    def __init__(self, launcher: "Launcher", pid: int, url: str) -> None:
+    def __init__(self, launcher: "Launcher", pid: int, url: str, lake: Path) -> None:
         self._launcher = launcher
         self._status: int | None = None
         self.pid = pid
         self.url = url
+        self.lake = lake
         self.port = int(url.rpartition(":")[2])
         self.api = f"{url}/api/v1"
         self.auth = (KEY_ID, KEY_SECRET)
@@ -107,7 +108,7 @@ class Launcher:
             "TMPDIR": str(lake),  # what a killed server leaves goes with the test
             **(settings or {}),
         }
-        server = Launched(self, self.ask(start=told), f"http://{address}")
+        server = Launched(self, self.ask(start=told), f"http://{address}", lake)
         give_up = monotonic() + START_S
         while not server.is_ready():
             if monotonic() > give_up:

@@ -24,9 +24,9 @@ a body that pauses for longer than `body_s` ends with 408. So long, too, may a c
 reads an answer. A large body is taken only when somebody reads it, so that what waits holds its
 headers and at most SMALL_BODY_BYTES.
 
-What passes for two requests in other eyes (S11): a length beside chunked transfer is refused where
-Granian shows both; where it drops the length, chunked transfer alone counts. Either way the
-connection ends with the answer, so that nothing behind it is taken for a next request.
+What may pass for two requests in other eyes (S11): a length beside chunked transfer. Granian drops
+the length, so that nobody here can refuse it; chunked transfer alone counts, and the connection
+ends with the answer to any such body: nothing behind it is taken for a next request.
 """
 
 import asyncio
@@ -61,9 +61,6 @@ _AGAIN: Final = [*_JSON, ("retry-after", "1")]
 _LAST: Final = ("connection", "close")
 _BUSY: Final = b'{"message":"the server is at its limit; try again in a second","code":"busy"}\n'
 _HEADERS: Final = b'{"message":"the headers have more than 16 KiB","code":"headers-too-large"}\n'
-_TWO_LENGTHS: Final = (
-    b'{"message":"send Content-Length or Transfer-Encoding, not both","code":"two-lengths"}\n'
-)
 _STALLED: Final = b'{"message":"the body came too slowly; send it again","code":"body-stalled"}\n'
 
 _log = logging.getLogger(__name__)
@@ -129,12 +126,9 @@ class Adapter:
         if sum(len(name) + len(value) for name, value in listed) > HEADER_BYTES:
             protocol.response_bytes(431, [*_JSON, _LAST], _HEADERS)
             return
-        said = scope.headers.get("content-length")
-        length = int(said) if said else None  # Granian lets none through that is no number
         is_chunked = "transfer-encoding" in scope.headers
-        if is_chunked and said:
-            protocol.response_bytes(400, [*_JSON, _LAST], _TWO_LENGTHS)
-            return
+        said = None if is_chunked else scope.headers.get("content-length")
+        length = int(said) if said else None  # Granian lets none through that is no number
         feed: _Feed | None = None
         body: IO[bytes]
         if not length and not is_chunked:
