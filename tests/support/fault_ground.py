@@ -5,6 +5,7 @@ main    clean, two commits; a started commit goes behind it
 dev     parted from main; rows staged, tombstones too, and rows sealed by a commit that died
 old     a branch that nobody needs; v1 a tag
 spare   a bare repository, and a dump to restore into it
+rules   one that protects kept-*, days of retention; and metadata of the repository
 far     a store of others, with objects to import
 """
 
@@ -36,8 +37,11 @@ from lochan.operations.merge import MergeRequest, merge
 from lochan.operations.open_commits.finish_commit import finish_commit
 from lochan.operations.open_commits.put_file import put_file
 from lochan.operations.open_commits.start_commit import start_commit
+from lochan.operations.protection import add_branch_protection
 from lochan.operations.put_object import put_object
 from lochan.operations.refs_dump import RefsDump
+from lochan.operations.repository_metadata import set_repository_metadata
+from lochan.operations.retention import set_gc_rules
 from lochan.operations.seal import seal
 from lochan.operations.tags import create_tag
 from lochan.refs.creation import create_bare_repository
@@ -48,6 +52,7 @@ FILES = BranchName("files")
 READINGS, SPARE, OTHER = (RepositoryId(name) for name in ("readings", "spare", "other"))
 NAMESPACE, FAR = StorageNamespace("mem://readings"), StorageNamespace("mem://far")
 V1 = TagName("v1")
+KEPT = "kept-*"
 PAUSE_S = 900.0  # between a failure and the next try: what is given up by then, is
 
 Wrap = Callable[[ObjectStore], ObjectStore]
@@ -175,6 +180,9 @@ def make_ground() -> Place:
     put(DEV, j="6", c="6")
     delete_objects(lake, repository, DEV, [ObjectKey(b"d/e")])
     put(OLD, k="7")
+    add_branch_protection(lake, repository, KEPT)
+    set_gc_rules(lake, repository, 7, {MAIN: 30})
+    set_repository_metadata(lake, repository, {"owner": "ann"})
     dump = dump_refs(lake, repository)
     spare = create_bare_repository(store, world, SPARE, NAMESPACE, MAIN)
     lake.storage(FAR).objects.put("raw/x", b"8")

@@ -14,12 +14,15 @@ from lochan.errors import LochanError, Unavailable
 from lochan.faults import Crashed, Fault
 from lochan.kernel.records import Record
 from lochan.kv import faulty as faulty_kv
+from lochan.kv.read import scan_prefix
 from lochan.model.codec import decode_entry
+from lochan.model.keys import SETTINGS, partition_of
 from lochan.model.records import Repository
 from lochan.objects import faulty as faulty_objects
 from lochan.operations.findings import Severity
 from lochan.operations.fsck import fsck
 from lochan.operations.list_objects import list_objects
+from lochan.operations.repository_metadata import get_repository_metadata
 from lochan.refs.branches import list_branches
 from lochan.refs.cleaner import Cleaner
 from lochan.refs.log import log
@@ -43,7 +46,7 @@ ON_THE_WAY: dict[str, set[Key]] = {
     "finish commit": {OPENED},
 }
 # A repository that is being restored has no branch yet, and fsck finds half of its rows missing.
-HALF = {"restore"}
+HALF = {"restore", "start restore"}
 # They say Unavailable when they have begun: a copy is taken up again, and closes by itself.
 BEGUN = {"copy lake", "close repository"}
 
@@ -61,6 +64,10 @@ def _of_repository(place: Place, repository: Repository) -> Shown:
     tables, known = place.lake.tables(repository), place.known
     found: Shown = {("read-only",): repository.read_only}
     found["rules",] = repository.branch_protection
+    for row in scan_prefix(place.lake.store, partition_of(repository), SETTINGS):
+        found["settings", row[0]] = row[1]
+    for name, value in get_repository_metadata(place.lake, repository).items():
+        found["metadata", name] = value
     refs = [str(tag.tag_id) for tag in list_tags(tables)]
     for branch in list_branches(tables, hidden=True):
         refs += [branch.branch_id, f"{branch.branch_id}@"]
@@ -74,7 +81,8 @@ def _of_repository(place: Place, repository: Repository) -> Shown:
         found[ref,] = "is there"
         for item in list_objects(place.lake, repository, ref).items:
             assert isinstance(item, Record)
-            found[ref, item.key] = decode_entry(item.value).e_tag
+            entry = decode_entry(item.value)
+            found[ref, item.key] = entry.e_tag, dict(entry.metadata)
     return found
 
 

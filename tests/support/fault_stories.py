@@ -9,12 +9,12 @@ from collections.abc import Callable
 from io import BytesIO
 
 from lochan.errors import AlreadyExists
-from lochan.model.ids import BranchName, ObjectKey, StorageNamespace, TagName
+from lochan.model.ids import BranchName, ObjectKey, TagName
 from lochan.model.instant import Instant
-from lochan.model.records import BranchProtectionRule, Repository
-from lochan.operations import kv_copy, kv_fence, repositories
+from lochan.model.records import Repository
+from lochan.operations import kv_copy, kv_fence
 from lochan.operations.branches import create_branch, delete_branch
-from lochan.operations.commit import CommitRequest, commit
+from lochan.operations.commit import CommitRequest, commit, commit_tree
 from lochan.operations.compact import compact
 from lochan.operations.compactor import Compactor
 from lochan.operations.conditions import if_absent, if_match, if_present
@@ -22,7 +22,12 @@ from lochan.operations.copy_object import Source, copy_object
 from lochan.operations.create_repository import create_repository
 from lochan.operations.delete_objects import delete_objects, delete_prefix
 from lochan.operations.diagnose import diagnose
-from lochan.operations.diff import diff_three_dot, diff_two_dot, diff_uncommitted
+from lochan.operations.diff import (
+    diff_compared,
+    diff_three_dot,
+    diff_two_dot,
+    diff_uncommitted,
+)
 from lochan.operations.dump_refs import dump_refs
 from lochan.operations.fsck import fsck
 from lochan.operations.hard_reset import hard_reset
@@ -31,6 +36,7 @@ from lochan.operations.import_paths import ImportPath, import_paths
 from lochan.operations.kv_copy_ledger import Phase
 from lochan.operations.link_object import Uploaded, link_object, new_address
 from lochan.operations.list_objects import list_objects
+from lochan.operations.log_commits import LogRequest, log_commits
 from lochan.operations.merge import MergeRequest, merge
 from lochan.operations.open_commits.cancel_commit import cancel_commit
 from lochan.operations.open_commits.delete_file import delete_file
@@ -44,9 +50,9 @@ from lochan.operations.open_commits.list_file import list_file
 from lochan.operations.open_commits.merge_commits import merge_commits
 from lochan.operations.open_commits.put_file import Mode, put_file
 from lochan.operations.open_commits.start_commit import start_commit
-from lochan.operations.protection import get_branch_protection, set_branch_protection
 from lochan.operations.put_object import put_object
 from lochan.operations.read_object import get_object, stat_committed, stat_object
+from lochan.operations.rename_object import rename_object
 from lochan.operations.rename_prefix import rename_prefix
 from lochan.operations.repair import repair
 from lochan.operations.reset import reset, reset_object, reset_prefix
@@ -54,9 +60,11 @@ from lochan.operations.restore_refs import read_manifest, restore_refs
 from lochan.operations.seal import seal
 from lochan.operations.tags import create_tag, delete_tag
 from lochan.operations.transplant import TransplantRequest, cherry_pick, revert
+from lochan.operations.update_user_metadata import update_user_metadata
 from lochan.refs.cleaner import Cleaner
 from lochan.refs.deletion import delete_repository
 from support.fault_ground import DEV, MAIN, OLD, OTHER, READINGS, V1, Place
+from support.fault_stories_around import AROUND, others_namespace
 from support.lake_model import e_tag
 
 Story = Callable[[Place], object]
@@ -68,7 +76,7 @@ MERGE = MergeRequest("ada", "story")
 SQUASH = MergeRequest("ada", "story", squash=True)
 TRANSPLANT = TransplantRequest("ada", "story")
 IMPORT = ImportRequest("ada", "story")
-RULES = [BranchProtectionRule("main")]
+LOG = LogRequest(amount=10, objects=[B], prefixes=[b"d/f", b"e/"])
 
 
 def read(place: Place) -> bytes:
@@ -118,8 +126,7 @@ def create(place: Place) -> Repository:
     """Create a repository; a namespace that somebody claimed who died is left to the dead."""
     for number in range(2):
         try:
-            namespace = StorageNamespace(f"mem://other-{number}")
-            return create_repository(place.lake, OTHER, namespace, MAIN)
+            return create_repository(place.lake, OTHER, others_namespace(number, OTHER), MAIN)
         except AlreadyExists as error:
             if error.code != "namespace-in-use":
                 raise
@@ -148,18 +155,23 @@ STORIES: dict[str, Story] = {
     "delete": lambda p: delete_objects(*p.where, DEV, [A, B]),
     "delete prefix": lambda p: delete_prefix(*p.where, DEV, b"d/"),
     "rename": lambda p: rename_prefix(*p.where, DEV, b"d/", b"e/", overwrite=True),
+    "rename object": lambda p: rename_object(*p.where, DEV, B, NEW, overwrite=True),
+    "update metadata": lambda p: update_user_metadata(*p.where, DEV, B, {"seen": "yes"}),
     "stat": lambda p: stat_object(*p.where, DEV, B),
     "stat committed": lambda p: stat_committed(*p.where, p.known.on_dev.id, B),
     "get": read,
     "list": lambda p: list_objects(*p.where, DEV, b"d/"),
     "diff two dots": lambda p: diff_two_dot(*p.where, MAIN, DEV),
     "diff three dots": lambda p: diff_three_dot(*p.where, MAIN, DEV),
+    "diff compared": lambda p: diff_compared(*p.where, MAIN, DEV),
     "diff uncommitted": lambda p: diff_uncommitted(*p.where, DEV),
     "create branch": lambda p: create_branch(*p.where, NEW_BRANCH, p.known.on_dev.id),
     "delete branch": lambda p: delete_branch(*p.where, OLD),
     "create tag": lambda p: create_tag(*p.where, NEW_TAG, p.known.on_dev),
     "delete tag": lambda p: delete_tag(*p.where, V1),
     "commit": lambda p: commit(*p.where, DEV, REQUEST),
+    "commit tree": lambda p: commit_tree(*p.where, MAIN, p.known.on_dev.meta_range_id, REQUEST),
+    "log": lambda p: log_commits(*p.where, DEV, LOG),
     "seal": lambda p: seal(*p.where, DEV),
     "compact": lambda p: compact(*p.where, DEV),
     "compact all": compact_all,
@@ -179,9 +191,6 @@ STORIES: dict[str, Story] = {
     "import paths": lambda p: import_paths(
         *p.where, MAIN, [ImportPath("mem://far/raw/", b"in/")], IMPORT
     ),
-    "get protection": lambda p: get_branch_protection(*p.where),
-    "set protection": lambda p: set_branch_protection(*p.where, RULES),
-    "set read-only": lambda p: repositories.set_read_only(*p.where, read_only=True),
     "close repository": lambda p: kv_fence.close_repository(p.store, p.world, p.known.repository),
     "dump": lambda p: dump_refs(*p.where),
     "restore": lambda p: restore_refs(p.lake, p.known.spare, read_manifest(*p.where)),
@@ -217,6 +226,9 @@ STORIES: dict[str, Story] = {
     "inspect commit": lambda p: inspect_commit(*p.where, p.known.opened),
     "list commit": lambda p: list(list_commit(*p.where)),
     "history": lambda p: list(history(*p.where, p.known.on_dev.id, p.known.first.id)),
+    "history behind one": lambda p: list(
+        history(*p.where, p.known.merged.id, after=p.known.first.id)
+    ),
     "diffs": lambda p: list(diffs(*p.where, p.known.on_dev.id)),
     "inspect file": lambda p: inspect_file(*p.where, b"d/b", p.known.on_dev.id),
     "inspect file since": lambda p: inspect_file(
@@ -224,4 +236,4 @@ STORIES: dict[str, Story] = {
     ),
     "get file": read_file,
     "list file": lambda p: list(list_file(*p.where, b"d", p.known.opened)),
-}
+} | AROUND

@@ -11,12 +11,15 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from math import cos, pi
 
+from lochan.errors import InvalidInput
 from lochan.model.ids import ObjectKey
 from lochan.model.records import Commit, Repository
 from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.lake import Lake
 from lochan.operations.protection import add_branch_protection
 from lochan.operations.put_object import put_object
+from lochan.operations.reference import commit_of
+from lochan.refs.outcomes import begun
 
 _PLACES = {"attic": 17.0, "cellar": 12.0, "garden": 10.0}  # and how warm each is on average
 _SWING = {"attic": 6.0, "cellar": 2.0, "garden": 11.0}  # and how far winter and summer are apart
@@ -42,15 +45,27 @@ it back.
 def add_sample_data(lake: Lake, repository: Repository, committer: str) -> Commit:
     """Put the data set on a new repository's default branch, commit it, and protect the branch.
 
-    Raises: what putting, committing and protecting raise.
+    After an error it may be repeated, until the branch is protected. Raises: UnknownOutcome; what
+    putting, committing and protecting raise.
     """
     branch = repository.default_branch
-    for path, content_type, text in _files(branch):
-        key = ObjectKey(path.encode())
-        put_object(lake, repository, branch, key, text.encode(), content_type=content_type)
-    made = commit(lake, repository, branch, CommitRequest(committer, "Add sample data"))
-    add_branch_protection(lake, repository, branch)
+    with begun(f"adding sample data to {repository.repository_id!r}"):
+        for path, content_type, text in _files(branch):
+            key = ObjectKey(path.encode())
+            put_object(lake, repository, branch, key, text.encode(), content_type=content_type)
+        made = _committed(lake, repository, CommitRequest(committer, "Add sample data"))
+        add_branch_protection(lake, repository, branch)
     return made
+
+
+def _committed(lake: Lake, repository: Repository, request: CommitRequest) -> Commit:
+    """Commit the data set, or find that an earlier try has."""
+    try:
+        return commit(lake, repository, repository.default_branch, request)
+    except InvalidInput as error:
+        if error.code != "no-changes":
+            raise
+        return commit_of(lake, repository, repository.default_branch)
 
 
 def _files(branch: str) -> Iterator[tuple[str, str, str]]:
