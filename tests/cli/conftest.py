@@ -15,5 +15,6 @@ def lochan(
     """Give commands on an embedded lake with the repository my-lake."""
     monkeypatch.setenv("HOME", str(tmp_path))
     commands = commands_on(tmp_path / "lake", tmp_path, capsys)
-    commands("repo", "create", "my-lake")
+    with commands.opened() as lake:
+        lake.repository("my-lake").create()
     return commands

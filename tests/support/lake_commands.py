@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from lochan.bootstrap.embedded import open_embedded
 from lochan.cli.app import run
+from lochan.client.lake import Lake
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,7 @@ class Ran:
 class LakeCommands:
     """Runs commands on one lake."""
 
+    lake: Path
     options: Sequence[str]
     folder: Path  # for files of tests
     capture: pytest.CaptureFixture[str]
@@ -54,6 +57,10 @@ class LakeCommands:
         """Run a command with --json, and give what it answers."""
         return self(*args, "--json", code=code).json
 
+    def opened(self) -> Lake:
+        """Open the lake, to write much at once."""
+        return open_embedded(self.lake)
+
     def put(self, address: str, content: str) -> None:
         """Write a small object."""
         file = self.folder / "put"
@@ -63,4 +70,4 @@ class LakeCommands:
 
 def commands_on(lake: Path, folder: Path, capture: pytest.CaptureFixture[str]) -> LakeCommands:
     """Run commands on a lake that is opened in this process."""
-    return LakeCommands(("--lake", str(lake)), folder, capture)
+    return LakeCommands(lake, ("--lake", str(lake)), folder, capture)
