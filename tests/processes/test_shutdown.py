@@ -146,6 +146,19 @@ def test_an_upload_and_a_download_under_way_end_well_while_others_are_refused(
         assert found.content == PIECE * PIECES
 
 
+def test_readiness_says_no_before_requests_are_refused(launcher: Launcher, lake: Path) -> None:
+    server = launcher.start(lake, settings={"LOCHAN_DRAIN_NOTICE_SECONDS": "1"})
+    set_up(server)
+    server.signal(signal.SIGTERM)
+    give_up = monotonic() + 0.8
+    with client_of(server) as client:
+        while (ready := client.get(f"{server.url}/readyz")).status_code == 200:
+            assert monotonic() < give_up, "the server says that it is ready"
+        assert (ready.status_code, "draining" in ready.text) == (503, True)
+        assert client.get("/user").status_code == 200
+    assert server.wait() == 0
+
+
 def test_a_second_sigterm_ends_at_once(lake: Path, server: Launched) -> None:
     with closing(begin_upload(server, "never")):
         server.signal(signal.SIGTERM)

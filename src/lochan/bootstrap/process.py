@@ -2,7 +2,8 @@
 """The processes of a server: one that listens, and workers that serve.
 
 Granian's parent opens the port and starts the workers, each with a lake, an application and threads
-of its own. SIGTERM reaches the parent: workers stop accepting, finish what they have in hand within
+of its own. SIGTERM reaches the parent: for `drain_notice_seconds` only /readyz says that the server
+is ending. Then workers stop accepting, finish what they have in hand within
 `drain_seconds`, close the stores last and end; so does the parent, with status 0. A second SIGTERM
 ends all at once. A worker that dies is started again; workers whose parent died end by themselves,
 as by SIGTERM, the youngest first: each holds its elders' lines to the parent open.
@@ -16,7 +17,8 @@ from functools import partial
 from multiprocessing import parent_process
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import cast
+from threading import Event
+from typing import Any, cast
 
 from granian.constants import HTTPModes, Interfaces, Loops
 from granian.http import HTTP1Settings
@@ -30,6 +32,7 @@ from lochan.environment import RealEnvironment
 from lochan.logs.log import capture_standard_logging
 from lochan.web.adapter import Adapter
 from lochan.web.application import new_application
+from lochan.web.readiness import DRAINING
 
 _HEADER_BYTES = 64 << 10
 _HEADER_MS = 30_000
@@ -67,7 +70,13 @@ class Worker(Adapter):
 
 
 class _Processes(MPServer):
-    """Granian's parent, which a second signal ends at once."""
+    """Granian's parent, which gives notice before it drains; a second signal ends all at once."""
+
+    def __init__(self, settings: Settings, folder: Path, **rest: Any) -> None:  # noqa: ANN401 - Granian's
+        """Serve by these settings; `folder` is shared with the workers."""
+        super().__init__("lochan", **rest)
+        self._notice_s = settings.drain_notice_seconds
+        self._draining = folder / DRAINING
 
     def signal_handler_interrupt(self, *_: object, **__: object) -> None:
         """Begin to drain, or end all."""
@@ -78,6 +87,9 @@ class _Processes(MPServer):
         super().signal_handler_interrupt()  # type: ignore[no-untyped-call]  # Granian's
 
     def _stop_workers(self) -> None:
+        if self.interrupt_signal:
+            self._draining.touch()
+            Event().wait(self._notice_s)
         super()._stop_workers()  # type: ignore[no-untyped-call]  # Granian's
         if self.interrupt_signal:
             # A signal to the whole group may have ended a worker before we asked it to: no failure.
@@ -89,7 +101,8 @@ def serve(settings: Settings) -> None:
     with TemporaryDirectory(prefix="lochan-workers-") as folder:
         tls = settings.tls
         _Processes(
-            "lochan",
+            settings,
+            Path(folder),
             address=settings.listen.host,
             port=settings.listen.port,
             interface=Interfaces.RSGI,

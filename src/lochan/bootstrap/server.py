@@ -65,7 +65,7 @@ def open_services(
             settings,
             RepositoryReads(lake.store, environment),
             tasks,
-            Readiness(lake.store, environment),
+            Readiness(lake.store, environment, workers_folder),
             Admission(environment, settings.limits.requests_per_second),
             log,
             requests,

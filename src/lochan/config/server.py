@@ -197,6 +197,15 @@ class Settings(Struct, frozen=True, kw_only=True):
     drain_seconds: Annotated[
         _Seconds, Meta(description="how long requests under way may take after SIGTERM")
     ] = 30.0
+    drain_notice_seconds: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=3600,
+            description="how long after SIGTERM the server still takes requests while /readyz says"
+            " 503, so that a load balancer turns away first",
+        ),
+    ] = 0.0
     quickstart: Annotated[
         bool, Meta(description="try-out mode with published credentials; on this machine alone")
     ] = False
