@@ -99,3 +99,9 @@ def test_what_is_wrong_is_said_in_one_line(curl: Curl, server: Server) -> None:
     assert "\n" not in told["message"]
     assert told["code"]
     assert curl.status("--user", "AKIA:wrong", missing) == "401"
+
+
+def test_the_server_s_address_leads_to_a_page(curl: Curl, server: Server) -> None:
+    page = curl("--location", f"{server.url}/")
+    assert page.lower().startswith("<!doctype html>")
+    assert curl.status(f"{server.url}/nowhere") == "404"

@@ -38,6 +38,7 @@ GOLDEN = Path(__file__).parent.parent / "golden" / "permissions.txt"
 
 # Whoever adds to this list lets the whole world in: lakeFS's own, health, and signed addresses.
 OPEN_TO_ANYBODY = {
+    "GET /",
     "GET /_health",
     "GET /docs",
     "GET /docs/{file}",

@@ -4,7 +4,7 @@
     /livez, /_health, /api/v1/healthcheck    the process runs
     /readyz                                  it can serve: the store answers, it is not draining
     /metrics                                 for Prometheus, for users who may see it
-    /openapi.json, /docs                     the description, and a page to browse it
+    /openapi.json, /docs                     the description, and a page to browse it; / leads there
 
 What is here belongs to the process, so it lies outside the API's prefix and its description.
 """
@@ -16,7 +16,7 @@ from lochan.web.call import Call
 from lochan.web.needs import ANYBODY, Need
 from lochan.web.page_files import page_file
 from lochan.web.reply import JSON, Reply, text
-from lochan.web.route import OCTETS, TEXT, Route, Routes
+from lochan.web.route import NOTHING, OCTETS, TEXT, Route, Routes
 
 
 def edges(described: Callable[[], bytes]) -> tuple[Route, ...]:
@@ -50,6 +50,11 @@ def edges(described: Callable[[], bytes]) -> tuple[Route, ...]:
     def openapi(_: Call) -> Reply:
         """Give the description of the API."""
         return Reply(described(), content_type=JSON)
+
+    @routes.get("/", needs=ANYBODY, answers={302: NOTHING})
+    def root(_: Call) -> Reply:
+        """Lead people who typed the server's address to a page."""
+        return Reply(None, 302, {"location": "/docs"})
 
     @routes.get("/docs", needs=ANYBODY, answers={200: OCTETS})
     def docs(_: Call) -> Reply:
