@@ -9,7 +9,7 @@ Many keys go some at a time, each time under the writer's protocol. Others may s
 the rest; after a failure those that went first are gone, and a repeat deletes the rest.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 from lochan.kernel.records import Record
@@ -20,6 +20,9 @@ from lochan.operations.list_objects import list_objects
 from lochan.operations.stage import stage_rows
 
 AT_ONCE = 1000  # keys
+
+# Refuses, by an error, a caller that may not delete a key.
+Require = Callable[[bytes], None]
 
 
 def delete_objects(
@@ -35,20 +38,44 @@ def delete_objects(
             return
 
 
-def delete_prefix(lake: Lake, repository: Repository, branch: BranchName, prefix: bytes) -> int:
+def delete_prefix(
+    lake: Lake,
+    repository: Repository,
+    branch: BranchName,
+    prefix: bytes,
+    *,
+    require: Require | None = None,
+) -> int:
     """Remove every key that begins with a prefix and that the branch shows; count them.
 
-    What is put under the prefix meanwhile may stay: it is deleted by whoever asks after that.
+    `require` is asked of all keys before the first one goes, and again of each as it goes. What is
+    put under the prefix meanwhile may stay: it is deleted by whoever asks after that.
     """
-    deleted, after = 0, b""
-    while True:
+    if require is not None:
+        for keys in _pages(lake, repository, branch, prefix):
+            for key in keys:
+                require(key)
+    deleted = 0
+    for keys in _pages(lake, repository, branch, prefix):
+        if require is not None:
+            for key in keys:
+                require(key)
+        _stage_tombstones(lake, repository, branch, keys)
+        deleted += len(keys)
+    return deleted
+
+
+def _pages(
+    lake: Lake, repository: Repository, branch: BranchName, prefix: bytes
+) -> Iterator[list[ObjectKey]]:
+    after, has_more = b"", True
+    while has_more:
         page = list_objects(lake, repository, branch, prefix, after=after, amount=AT_ONCE)
         keys = [ObjectKey(item.key) for item in page.items if isinstance(item, Record)]
         if keys:
-            _stage_tombstones(lake, repository, branch, keys)
-            deleted, after = deleted + len(keys), keys[-1]
-        if not page.has_more:
-            return deleted
+            yield keys
+            after = keys[-1]
+        has_more = page.has_more
 
 
 def _stage_tombstones(

@@ -59,6 +59,7 @@ _JSON: Final = [
 ]
 _AGAIN: Final = [*_JSON, ("retry-after", "1")]
 _LAST: Final = ("connection", "close")
+_UNTYPED: Final = ("content-type", "")  # WSGI wants a type of every answer; this one is not sent
 _BUSY: Final = b'{"message":"the server is at its limit; try again in a second","code":"busy"}\n'
 _HEADERS: Final = b'{"message":"the headers have more than 16 KiB","code":"headers-too-large"}\n'
 _STALLED: Final = b'{"message":"the body came too slowly; send it again","code":"body-stalled"}\n'
@@ -273,6 +274,8 @@ class _Exchange:
 
     def _start(self, status: str, headers: list[tuple[str, str]], _: object = None) -> None:
         self.status = int(status[:3])
+        if _UNTYPED in headers:
+            headers = [header for header in headers if header != _UNTYPED]
         self.headers = [*headers, _LAST] if self.is_last else headers
 
     def _stream(self, chunks: Iterable[bytes], new_outlet: Callable[[], Outlet]) -> None:

@@ -16,15 +16,18 @@ import msgspec
 
 from lochan.errors import NotFound
 from lochan.shapes.errors import Error
+from lochan.web import token
 from lochan.web.api import ROUTES
 from lochan.web.check_routes import check_routes
 from lochan.web.edges import edges
-from lochan.web.errors import error_reply, unexpected
+from lochan.web.errors import error_reply, failure, unexpected
+from lochan.web.hdfs.door import door
+from lochan.web.hdfs.operation import PREFIX as HDFS
 from lochan.web.openapi import document
 from lochan.web.proxies import Proxies
 from lochan.web.reply import JSON, Reply
 from lochan.web.route import Route
-from lochan.web.serve_call import responder
+from lochan.web.serve_call import Failed, responder
 from lochan.web.services import Services
 from lochan.web.told import Told, Wsgi
 
@@ -40,9 +43,10 @@ def new_application(services: Services) -> Told:
     application.add_error_handler(Exception, partial(_broken, services))
     described = partial(_described, services.version)
     for prefix, routes in ((PREFIX, ROUTES), ("", edges(described))):
-        check_routes(routes)
         _register(application, services, routes, prefix)
+    _register(application, services, token.ROUTES, "", token.token_failure)
     application.add_sink(_nowhere, "/")
+    application.add_sink(door(services), HDFS)  # the one that is added last is asked first
     return Told(cast("Wsgi", application), services)
 
 
@@ -57,11 +61,13 @@ def _register(
     services: Services,
     routes: Iterable[Route],
     prefix: str,
+    failed: Failed = failure,
 ) -> None:
+    check_routes(routes)
     at: dict[str, dict[str, Callable[..., None]]] = {}
     for route in routes:
         methods = at.setdefault(_positional(route.path), {})
-        methods[f"on_{route.method.lower()}"] = staticmethod(responder(services, route))
+        methods[f"on_{route.method.lower()}"] = staticmethod(responder(services, route, failed))
     for path, methods in at.items():
         resource = type("Resource", (), methods)()
         application.add_route(prefix + path, resource)

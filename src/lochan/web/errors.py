@@ -43,6 +43,13 @@ def error_reply(error: LochanError) -> Reply:
     return Reply(Error(message=error.message, code=error.code), status, headers)
 
 
+def failure(services: Services, request: falcon.Request, error: Exception) -> Reply:
+    """Answer for whatever went wrong."""
+    if isinstance(error, LochanError):
+        return error_reply(error)
+    return unexpected(services, request, error)
+
+
 def unexpected(services: Services, request: falcon.Request, error: Exception) -> Reply:
     """Answer for a bug of ours: the log has the traceback, the caller the request's id."""
     services.log.error("unexpected error", exc_info=error, path=request.path)

@@ -104,7 +104,7 @@ def object_reply(
     reading = open_(span or WHOLE)
     if length <= SMALL_BYTES:
         return Reply(reading.read(), status, headers, content_type)
-    chunks = _Chunks(reading, log)
+    chunks = Chunks(reading, log)
     return Reply(None, status, headers, content_type, chunks=chunks, length=length)
 
 
@@ -141,7 +141,7 @@ def quoted(e_tag: str) -> str:
     return f'"{quote(e_tag, safe=_TAG_LETTERS)}"'
 
 
-class _Chunks:
+class Chunks:
     """The bytes of a reading; where it fails the answer ends early, which its length shows."""
 
     def __init__(self, reading: Reading, log: Log) -> None:

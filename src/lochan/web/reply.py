@@ -17,7 +17,7 @@ class Reply:
     body: msgspec.Struct | list[Any] | dict[str, Any] | bytes | None = None
     status: int | None = None  # the first that the route declares
     headers: Mapping[str, str] = field(default_factory=dict)
-    content_type: str = JSON
+    content_type: str = JSON  # of bytes and chunks; empty: none is sent (see `adapter`)
     chunks: Iterable[bytes] | None = None
     length: int | None = None  # of the chunks together, where it is known
 

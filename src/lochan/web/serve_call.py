@@ -12,11 +12,11 @@ import falcon
 import msgspec
 from falcon.util.uri import parse_query_string
 
-from lochan.errors import InvalidInput, LochanError
+from lochan.errors import InvalidInput
 from lochan.web.audit import write_done, write_undone
 from lochan.web.authenticate import authenticated
 from lochan.web.call import Call
-from lochan.web.errors import error_reply, unexpected
+from lochan.web.errors import failure
 from lochan.web.needs import ANYBODY, Each, Open, filler
 from lochan.web.reply import JSON, Reply
 from lochan.web.route import Content, Route
@@ -26,10 +26,11 @@ from lochan.web.told import SEEN, Seen
 _encoder = msgspec.json.Encoder()
 
 Responder = Callable[..., None]
+Failed = Callable[[Services, falcon.Request, Exception], Reply]
 
 
-def responder(services: Services, route: Route) -> Responder:
-    """Make what Falcon calls for one route."""
+def responder(services: Services, route: Route, failed: Failed = failure) -> Responder:
+    """Make what Falcon calls for one route; `failed` puts an error in the edge's own form."""
     query_of = _query_reader(route.query)
     body_of = _body_reader(route, int(services.settings.limits.json_body))
     fields = [part[1:-1] for part in route.path.split("/") if part.startswith("{")]
@@ -53,12 +54,9 @@ def responder(services: Services, route: Route) -> Responder:
                 call.require(needed(call))
             answer = route.handler(call)
             write_done(call, route)
-        except LochanError as error:
-            write_undone(call, route, error)
-            answer = error_reply(error)
         except Exception as error:  # noqa: BLE001 - nobody above would tell the caller anything
             write_undone(call, route, error)
-            answer = unexpected(services, request, error)
+            answer = failed(services, request, error)
         _write(response, route, answer)
 
     return respond
