@@ -12,6 +12,9 @@ Writers go on meanwhile, so the order matters. Each step sees at least what the 
     3. branches        a head is at or above every place of its line that 1 and 2 know of
     4. commits         every commit that a tag or branch names, and all behind it
 
+Last, the repository is asked for once more: while it is there nobody removes its rows, so that a
+manifest never names what was read of a cleaner's leavings.
+
 Only one thing can still be ahead of its branch: a line that a later-read branch has merged. In the
 dump such a branch has left its line, as after a reset, and so never gives one place twice.
 """
@@ -39,8 +42,9 @@ from lochan.refs.tags import list_tags
 def dump_refs(lake: Lake, repository: Repository) -> RefsDump:
     """Write a repository's refs to its storage namespace, and the manifest that names them.
 
-    Raises: Corruption when a ref or a parent leads to no commit (fsck says which); Unavailable. A
-    dump that failed leaves files that nobody names, and the manifest of the dump before it.
+    Raises: Corruption when a ref or a parent leads to no commit (fsck says which); Unavailable;
+    RepositoryNotFound, RepositoryDeleting for one that is gone before the dump is whole. A dump
+    that failed leaves files that nobody names, and the manifest of the dump before it.
     """
     tables = lake.tables(repository)
     placed = [
@@ -64,6 +68,7 @@ def dump_refs(lake: Lake, repository: Repository) -> RefsDump:
         tags_meta_range_id=write(map(_tag_row, tags)),
         branches_meta_range_id=write(_branch_rows(tables, history, published, branches)),
     )
+    lake.branches.fresh_repository(repository)
     storage.objects.put(MANIFEST, encode_dump(dump))
     return dump
 

@@ -24,6 +24,7 @@ from lochan.model.records import Repository
 from lochan.refs.partitions import FIXED
 
 PARTITION: Final = b"kv-copy"
+RESTORING: Final = b"kv-restore"  # where a restore notes that it has begun (`kv_restore`)
 _STATE: Final = b"state"
 _PARTITIONS: Final = b"partitions/"
 _FENCED: Final = b"fenced/"
@@ -131,8 +132,11 @@ def _fence_key(repository: Repository) -> bytes:
 
 
 def require_empty(target: Store) -> None:
-    """Refuse a store that holds anything of a lake. Raises Refused (code target-not-empty)."""
-    for partition in (*FIXED, PARTITION):
+    """Refuse a store that holds anything of a lake, or soon will.
+
+    Raises Refused (code target-not-empty).
+    """
+    for partition in (*FIXED, PARTITION, RESTORING):
         for key, _ in target.scan(partition):
             message = (
                 f"the target holds {key.decode(errors='replace')!r} in"

@@ -12,18 +12,21 @@ Objects and files of metadata are not part of a snapshot: they must lie where th
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import groupby
 from typing import Final
 
-from lochan.errors import Refused
+from lochan.errors import PredicateFailed, Refused
 from lochan.kv.read import find
 from lochan.kv.set_many import set_many
 from lochan.kv.store import Store
 from lochan.objects.store import ObjectStore
+from lochan.operations.kv_copy_ledger import RESTORING as PARTITION
 from lochan.operations.kv_copy_ledger import require_empty
 from lochan.operations.kv_snapshot_parts import Snapshot, get_manifest, get_part
 
-PARTITION: Final = b"kv-restore"
+__all__ = ["PARTITION", "restore_store"]
+
 _STATE: Final = b"state"
 
 Told = Callable[[str, int, int], None]  # what is done, and how many of how many rows
@@ -46,7 +49,9 @@ def restore_store(
     for part in snapshot.parts:
         seen += len(get_part(objects, snapshot_id, part))
         progress("checking", seen, snapshot.rows)
-    target.set(PARTITION, _STATE, snapshot_id.encode())
+    with suppress(PredicateFailed):  # noted before; by whom is seen in the next line
+        target.set_if(PARTITION, _STATE, snapshot_id.encode(), None)
+    _require_ours(target, snapshot_id)
     filled = 0
     for part in snapshot.parts:
         rows = get_part(objects, snapshot_id, part)

@@ -13,7 +13,8 @@ read first never needs what was written after it. For each repository:
 
 What comes after that moment is left out, as if the lake had crashed then. Repositories' own records
 come last of all, so that a restored store has none before it has everything. A repository that was
-deleted meanwhile is saved as one that is being deleted, and the cleaner ends it. Notes of the
+deleted meanwhile is saved as one that is being deleted, and the cleaner ends it. One that was being
+created stays so, whatever became of it: its first commit may have come too late. Notes of the
 cleaner are saved, the dead rows that they tell of are not.
 """
 
@@ -125,6 +126,8 @@ def _rows(store: Store) -> Iterator[Row]:
 
 def _now(store: Store, key: bytes, repository: Repository) -> Repository:
     """Give a repository's record as it is, or as deleting where another has its name now."""
+    if repository.repository_state is RepositoryState.INITIAL:
+        return repository
     stored = find(store, GRAVELER, key)
     if stored is not None:
         current = decode_repository(stored.value, where=key.decode(errors="replace"))

@@ -14,13 +14,14 @@ from lochan.kernel.records import Record
 from lochan.kv.drivers.memory import MemoryStore
 from lochan.kv.faulty import Faulty, fail_nth
 from lochan.kv.store import Pair, Store
-from lochan.model.ids import ObjectKey
-from lochan.model.keys import COMMITS, GRAVELER, TAGS, token_partition
+from lochan.model.ids import ObjectKey, RepositoryId, StorageNamespace
+from lochan.model.keys import CLEANUP, COMMITS, GRAVELER, TAGS, token_partition
 from lochan.model.records import RepositoryState
 from lochan.objects.drivers.memory import MemoryObjects
 from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.findings import Severity
 from lochan.operations.fsck import fsck
+from lochan.operations.kv_copy_ledger import Ledger
 from lochan.operations.kv_restore import PARTITION, restore_store
 from lochan.operations.kv_snapshot import snapshot_store
 from lochan.operations.kv_snapshot_parts import (
@@ -33,12 +34,15 @@ from lochan.operations.kv_snapshot_parts import (
 from lochan.operations.list_objects import list_objects
 from lochan.operations.put_object import put_object
 from lochan.refs.cleaner import Cleaner
+from lochan.refs.creation import create_repository
 from lochan.refs.deletion import delete_repository
 from lochan.refs.repositories import list_repositories
 from lochan.refs.tables import RepositoryTables, repositories
 from support.grown_lake import DEV, MAIN, NAME, grown, open_lake
 from support.kv_copies import WORLD, Writer, assert_all_there, at_work, clone, every_row
 from support.lakes import Stage
+
+POND, POND_NAMESPACE = RepositoryId("pond"), StorageNamespace("mem://pond")
 
 
 @pytest.fixture(scope="module")
@@ -146,21 +150,26 @@ def test_a_restore_that_died_anywhere_goes_on_and_no_other_one_does(
 ) -> None:
     source = own(whole)
     made, other = saved(source, objects), saved(source, objects)
-    for number in range(1, len(made.parts) * 2 + 4):
-        target = MemoryStore(WORLD)
-        died = False
+    half, numbers, died = 0, count(1), True
+    while died:
+        target, died = MemoryStore(WORLD), False
         try:
-            failing = Faulty(target, fail_nth(number, Fault.CRASH_BEFORE), WORLD)
+            failing = Faulty(target, fail_nth(next(numbers), Fault.CRASH_BEFORE), WORLD)
             restore_store(objects, made.id, failing)
         except Crashed:
             died = True
         if died and list(target.scan(PARTITION)):
-            assert not list(target.scan(GRAVELER)), "repositories come last"
+            half += 1
+            shown = list(target.scan(GRAVELER))
+            assert not shown or every_row(target) == every_row(source), "repositories come last"
             with pytest.raises(Refused, match=made.id):
                 restore_store(objects, other.id, target)
+            with pytest.raises(Refused, match="into an empty store"):
+                Ledger(target)  # of a copy
         with suppress(Refused):  # where it had ended
             restore_store(objects, made.id, target)
         assert every_row(target) == every_row(source)
+    assert half > len(made.parts)
 
 
 def test_a_snapshot_beside_writers_is_of_one_moment(objects: MemoryObjects) -> None:
@@ -256,3 +265,23 @@ def test_a_repository_that_is_deleted_meanwhile_is_saved_as_deleting(
     found = repositories(target).get(NAME.encode()).record
     assert found.repository_state is RepositoryState.DELETING
     assert not list(list_repositories(target))
+
+
+def test_a_repository_that_is_being_created_is_never_saved_as_one_that_was(
+    whole: Stage, objects: MemoryObjects
+) -> None:
+    source = own(whole)
+    dying = Faulty(source, fail_nth(2, Fault.CRASH_BEFORE), WORLD)
+    with pytest.raises(Crashed):  # between the record and the first commit
+        create_repository(dying, WORLD, POND, POND_NAMESPACE, MAIN)
+    begun = repositories(source).get(POND.encode()).record
+
+    def finish(store: Meddled, partition: bytes, _: bytes) -> None:
+        if partition == CLEANUP:
+            active = msgspec.structs.replace(begun, repository_state=RepositoryState.ACTIVE)
+            repositories(store).set(POND.encode(), active)
+
+    target = MemoryStore(WORLD)
+    restore_store(objects, saved(Meddled(source, finish), objects).id, target)
+
+    assert repositories(target).get(POND.encode()).record == begun

@@ -6,7 +6,7 @@ from contextlib import suppress
 import msgspec
 import pytest
 
-from lochan.errors import Corruption, LochanError, NotFound, Refused
+from lochan.errors import Corruption, LochanError, NotFound, Refused, RepositoryNotFound
 from lochan.faults import Crashed, Fault
 from lochan.kv.drivers import memory
 from lochan.kv.faulty import Call, Faulty, fail_nth
@@ -15,7 +15,7 @@ from lochan.model.codec import decode_branch, decode_commit, encode_commit
 from lochan.model.commit_id import commit_id
 from lochan.model.ids import EMPTY_TREE, BranchName, CommitId, ObjectKey, RepositoryId, StagingToken
 from lochan.model.instant import NANOSECONDS, Instant
-from lochan.model.keys import BRANCHES, OPEN, partition_of
+from lochan.model.keys import BRANCHES, CLOCKS, OPEN, partition_of
 from lochan.model.records import Branch, Commit, Repository
 from lochan.operations.branches import create_branch
 from lochan.operations.dump_refs import dump_refs
@@ -25,8 +25,10 @@ from lochan.operations.merge import MergeRequest, merge
 from lochan.operations.read_object import stat_object
 from lochan.operations.refs_dump import RefsDump, chunked
 from lochan.operations.restore_refs import MARK, read_manifest, restore_refs
+from lochan.refs.cleaner import Cleaner
+from lochan.refs.deletion import delete_repository
 from lochan.refs.kinship import Kinship
-from support.grown_lake import DEV, MAIN, SECRET, bare, grown, head, open_lake, put, record
+from support.grown_lake import DEV, MAIN, NAME, SECRET, bare, grown, head, open_lake, put, record
 from support.lakes import Stage
 from support.repository_life import at, every_call
 
@@ -70,6 +72,22 @@ def test_rel_R19_dumped_restored_and_dumped_again_is_equal_in_everything() -> No
     assert dump_refs(stage.lake, target) == dump
     assert rows(stage.lake.store, target) == rows(stage.lake.store, stage.repository)
     assert list(fsck(stage.lake)) == []
+
+
+def test_rel_R19_a_repository_that_was_deleted_meanwhile_keeps_its_last_dump() -> None:
+    stage = grown()
+    dump = dump_refs(stage.lake, stage.repository)
+
+    def delete_first(call: Call) -> Fault:
+        if call.operation == "scan" and call.key.startswith(CLOCKS):
+            delete_repository(stage.lake.store, stage.lake.environment, NAME)
+            Cleaner(stage.lake.store, stage.lake.environment, grace_s=0).run()
+        return Fault.OK
+
+    watched = Faulty(stage.lake.store, delete_first, stage.lake.environment)
+    with pytest.raises(RepositoryNotFound):
+        dump_refs(open_lake(watched, stage.lake.environment, stage.storage), stage.repository)
+    assert read_manifest(stage.lake, stage.repository) == dump
 
 
 def test_rel_R19_a_repository_with_refs_is_refused() -> None:
