@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from lochan.client.lake import Lake
 
-TOKEN_PATH: Final = "/webhdfs/v1/token"  # noqa: S105 - a path
+TOKEN_PATH: Final = "/oauth2/token"  # noqa: S105 - a path
 _OAUTH2: Final = "dfs.webhdfs.oauth2"
 _PROVIDER: Final = "org.apache.hadoop.hdfs.web.oauth2.ConfCredentialBasedAccessTokenProvider"
 
