@@ -72,6 +72,24 @@ class MergedRows(NamedTuple):
     source: memoryview
 
 
+class EntryColumns(NamedTuple):
+    """The fields of entries, a column each (docs/formats/records.md); numbers are int64.
+
+    `last_modified` is in microseconds since 1970, rounded down. The metadata of entry i are the
+    keys and values from metadata_offsets[i] up to metadata_offsets[i + 1].
+    """
+
+    addresses: Column
+    last_modified: memoryview
+    sizes: memoryview
+    e_tags: Column
+    address_types: memoryview
+    content_types: Column
+    metadata_offsets: memoryview
+    metadata_keys: Column
+    metadata_values: Column
+
+
 class Table(Protocol):
     """The rows of one table file, found through its index; the file stays where it is."""
 
@@ -137,6 +155,17 @@ class Kernel(Protocol):
 
     def decode_staged(self, messages: list[bytes]) -> Records:
         """Turn staged entries, in key order, into columns; see `StagedEntry`. Raises Corruption."""
+
+    def entry_objects(self, values: Column, inside: bytes) -> tuple[memoryview, memoryview]:
+        """Hash the addresses that entries name (FNV-1a-64, as int64), and tell their sizes.
+
+        One element in both for each object: an entry's own, and each block's. Objects that lie
+        elsewhere, by an address in full, are left out; one that begins with `inside`, which may be
+        empty, is taken without that beginning. Raises Corruption.
+        """
+
+    def decode_entries(self, values: Column) -> EntryColumns:
+        """Turn a range's values into columns of their fields. Raises Corruption."""
 
     def concat(self, parts: Sequence[Records]) -> Records:
         """Join record lists end to end."""
