@@ -18,6 +18,9 @@
                                    tasks/RR<id>                       behind an answer
                                    settings/gc_rules                  GarbageCollectionRules
                                    repo-metadata                      RepositoryMetadata
+                                   gc/lease, gc/condemned,            what collection remembers:
+                                   gc/sweeping, gc/trash/<run>,       docs/formats/gc.md
+                                   gc/expired/<commit id>
     <staging token>                key/<path>                         StagedEntry
     graveler_deleted               repo/<repository>/<unique id>      work for the cleaner
     cleanup-tokens                 <staging token>                    work for the cleaner
@@ -59,6 +62,9 @@ IMPORTS = b"imports/"
 TASKS = b"tasks/"
 SETTINGS = b"settings/"
 REPOSITORY_METADATA = b"repo-metadata"
+GC = b"gc/"
+GC_EXPIRED = b"gc/expired/"
+GC_TRASH = b"gc/trash/"
 STAGED = b"key/"
 
 USERS = b"iam/users/"

@@ -13,6 +13,7 @@ from lochan.kv.store import Store
 from lochan.model.ids import CommitId, MetaRangeId, UniqueIdentifier
 from lochan.model.records import Repository
 from lochan.refs.clock_index import ClockIndex
+from lochan.refs.expired import require_kept
 from lochan.refs.tables import RepositoryTables
 
 MOST_KEPT = 10_000  # commits; about two megabytes
@@ -48,13 +49,14 @@ class CommitReads:
     def require_published(self, repository: Repository, commit: CommitId) -> None:
         """Refuse a commit that no branch was ever moved to: a crashed attempt leaves such records.
 
-        Raises: NotFound; Conflict, code never-published.
+        And one whose objects may be gone. Raises: NotFound; Conflict, code never-published; Gone.
         """
         place, now = (repository.unique_identifier, commit), self._environment.monotonic()
         if now - self._published.get(place, -BELIEVED_FOR_S) < BELIEVED_FOR_S:
             return
         record = RepositoryTables.of(self._store, repository).commits.get(commit.encode()).record
         ClockIndex.of(self._store, repository).require_published(record)
+        require_kept(self._store, repository, commit)
         if len(self._published) >= self._most:
             self._published.clear()
         self._published[place] = now

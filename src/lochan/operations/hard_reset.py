@@ -29,6 +29,7 @@ from lochan.operations.reset import ATTEMPTS, contended, fresh_token, swap_reset
 from lochan.operations.seal import seal
 from lochan.operations.view import tokens_of
 from lochan.refs.clock_index import ClockIndex
+from lochan.refs.expired import require_kept
 from lochan.staging.sealed import Tokens
 
 
@@ -42,6 +43,7 @@ def hard_reset(
     came first; NotFound; Refused; UnknownOutcome: read the branch, then repeat.
     """
     ClockIndex.of(lake.store, repository).require_published(target)
+    require_kept(lake.store, repository, target.id)
     for _ in range(ATTEMPTS):
         stored = _allowed(lake, repository, name)
         if not force:

@@ -19,6 +19,7 @@ from lochan.operations.allowed import Action
 from lochan.operations.lake import Lake
 from lochan.operations.request import Candidate, Said, Tip
 from lochan.refs.clock_index import ClockIndex
+from lochan.refs.expired import require_kept
 
 STRATEGY_KEY = ".lakefs.merge.strategy"  # lakeFS's name, so that its clients find it
 
@@ -68,6 +69,7 @@ def merge(
         return Candidate(tree, None if request.squash else source)
 
     ClockIndex.of(lake.store, repository).require_published(source)
+    require_kept(lake.store, repository, source.id)
     said = _said(lake, name, source, request)
     return advance(
         lake,

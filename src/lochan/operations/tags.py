@@ -11,16 +11,18 @@ from lochan.operations.allowed import require_writable
 from lochan.operations.lake import Lake
 from lochan.refs import tags
 from lochan.refs.clock_index import ClockIndex
+from lochan.refs.expired import require_kept
 
 
 def create_tag(lake: Lake, repository: Repository, name: TagName, commit: Commit) -> Tag:
     """Give a commit a name for good.
 
     Raises: NotUnique; AlreadyExists for a branch or commit of this name; Conflict (code
-    never-published); Refused; UnknownOutcome.
+    never-published); Gone for one that is not kept; Refused; UnknownOutcome.
     """
     require_writable(lake.branches.fresh_repository(repository), force=lake.force)
     ClockIndex.of(lake.store, repository).require_published(commit)
+    require_kept(lake.store, repository, commit.id)
     tag = Tag(tag_id=name, commit_id=commit.id)
     tags.create_tag(lake.tables(repository), tag)
     return tag

@@ -21,6 +21,7 @@ from lochan.operations.allowed import Action
 from lochan.operations.lake import Lake
 from lochan.operations.merge import merged_tree
 from lochan.operations.request import Candidate, Said, Tip
+from lochan.refs.expired import require_kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,7 @@ def _apply(
     action: Action,
 ) -> Commit:
     base, source = change
+    require_kept(lake.store, repository, source.id)  # whose rows the branch gets
 
     def make(tip: Tip) -> Candidate:
         sides = (base, tip.head, source)

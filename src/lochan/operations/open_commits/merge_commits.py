@@ -27,6 +27,7 @@ from lochan.operations.open_commits.replay import replay
 from lochan.operations.open_commits.slot import Target, branch_taken, find_target, slot_taken
 from lochan.operations.open_commits.squash import squashed
 from lochan.operations.request import Said
+from lochan.refs.expired import require_kept
 
 
 def merge_commits(  # noqa: PLR0913 - the seed's arguments, and what a person says
@@ -53,6 +54,7 @@ def merge_commits(  # noqa: PLR0913 - the seed's arguments, and what a person sa
     if not from_commits:
         raise InvalidInput("say what to merge: at least one commit", code="source-needed")
     sources = [finished_commit(lake, repository, name) for name in from_commits]
+    require_kept(lake.store, repository, *(source.id for source in sources))
     target = find_target(lake, repository, parent, branch)
     now = from_seconds(lake.environment.now())
     trees = FileTrees(lake, repository, now)

@@ -27,6 +27,7 @@ from lochan.operations.open_commits.land import Growth
 from lochan.operations.open_commits.published import MARK
 from lochan.operations.request import Said
 from lochan.refs.commits import get_commit
+from lochan.refs.expired import require_kept
 from lochan.refs.kinship import Kinship
 
 ORIGIN: Final = "replay-origin"
@@ -42,6 +43,7 @@ def replay(
             if commit_id in copied:
                 continue
             copied.add(commit_id)
+            require_kept(trees.lake.store, trees.repository, commit_id)
             commit = get_commit(trees.lake.tables(trees.repository), commit_id)
             tree = _tree(trees, growth, commit)
             yield growth.add(tree, _said(trees, commit, committer))

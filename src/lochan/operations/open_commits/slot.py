@@ -24,6 +24,7 @@ from lochan.model.records import Commit, Repository, Slot
 from lochan.operations.lake import Lake
 from lochan.operations.open_commits.commit_name import finished_commit
 from lochan.refs.branches import list_branches
+from lochan.refs.expired import require_kept
 
 
 class Target(NamedTuple):
@@ -43,6 +44,8 @@ def find_target(
     not the head that it must be.
     """
     behind = None if parent is None else finished_commit(lake, repository, parent)
+    if behind is not None:
+        require_kept(lake.store, repository, behind.id)
     if branch is None:
         if behind is None:
             return Target(BranchName(lake.environment.new_id()), None, Slot.BEGINS)
