@@ -236,4 +236,5 @@ STORIES: dict[str, Story] = {
     ),
     "get file": read_file,
     "list file": lambda p: list(list_file(*p.where, b"d", p.known.opened)),
-} | AROUND
+    **AROUND,
+}

@@ -9,6 +9,9 @@ A pattern becomes a regular expression of atomic groups, one a star: each piece 
 first place where it fits and never tried again, which for wildcards finds a match if there is one.
 So the work is at most (letters of the text) x (letters of the pattern), whatever they hold.
 
+Who acts on a whole folder at once may not know what lies in it. Then all names that begin like it
+are asked about together: something must allow every one of them, and nothing may deny any.
+
 Rules are built once for the statements of a user, and what they say of an action is kept: the set
 of actions is small, resources are endless.
 """
@@ -49,9 +52,11 @@ def statements_of(policies: Iterable[Policy]) -> tuple[Statement, ...]:
 class _Resources:
     """What the statements of one effect that speak of one action say about resources."""
 
-    __slots__ = ("_all", "_exact", "_patterns")
+    __slots__ = ("_all", "_exact", "_patterns", "_texts", "_user")
 
     def __init__(self, patterns: Sequence[str], user: str) -> None:
+        self._texts = tuple(dict.fromkeys(patterns))
+        self._user = user
         self._all = ANY in patterns
         plain = {text for text in patterns if not any(mark in text for mark in ("*", "?", USER))}
         self._exact = frozenset(plain)
@@ -62,6 +67,15 @@ class _Resources:
         if self._all or resource in self._exact:
             return True
         return any(matches(resource) for matches in self._patterns)
+
+    def hold_all(self, beginning: str) -> bool:
+        """Say whether one of them holds whatever begins so: it ends with a star, and holds that."""
+        ours = (text for text in self._texts if text.endswith("*"))
+        return any(matcher(text, self._user if USER in text else "")(beginning) for text in ours)
+
+    def hold_any(self, beginning: str) -> bool:
+        """Say whether one of them holds anything that begins so."""
+        return any(fits_beginning(text, self._user, beginning) for text in self._texts)
 
 
 class Rules:
@@ -82,6 +96,11 @@ class Rules:
             found = self._speaking_of(action)
         denied, allowed = found
         return allowed.hold(resource) and not denied.hold(resource)
+
+    def allow_below(self, action: str, beginning: str) -> bool:
+        """Say whether something allows this on all names that begin so, and nothing denies any."""
+        denied, allowed = self._by_action.get(action) or self._speaking_of(action)
+        return allowed.hold_all(beginning) and not denied.hold_any(beginning)
 
     def _speaking_of(self, action: str) -> tuple[_Resources, _Resources]:
         said: dict[str, list[str]] = {ALLOW: [], DENY: []}
@@ -117,6 +136,41 @@ def _piece(text: str, user: str) -> str:
     """Write what lies between two stars as a regular expression."""
     name = re.escape(user)
     return name.join(re.escape(part).replace(r"\?", ".") for part in text.split(USER))
+
+
+def fits_beginning(pattern: str, user: str, beginning: str) -> bool:
+    """Say whether a pattern matches any text that begins so.
+
+    All places of the pattern are kept that reading the beginning can lead to; from each of them the
+    rest of the pattern is a text that goes on.
+    """
+    wanted = _marks(pattern, user)
+    places = _on_from(wanted, {0})
+    for letter in beginning:
+        met = {place for place in places if wanted[place] in {"*", "?", f"={letter}"}}
+        stay = {place for place in met if wanted[place] == "*"}
+        places = _on_from(wanted, stay | {place + 1 for place in met - stay})
+    return bool(places)
+
+
+def _marks(pattern: str, user: str) -> list[str]:
+    """Cut a pattern into wildcards and letters, which have a sign before them; then its end."""
+    name = [f"={letter}" for letter in user]
+    found: list[str] = []
+    for number, part in enumerate(pattern.split(USER)):
+        found += name if number else []
+        found += [letter if letter in "*?" else f"={letter}" for letter in part]
+    return [*found, "end"]
+
+
+def _on_from(wanted: Sequence[str], places: set[int]) -> set[int]:
+    """Add the places that are reached by a star that stands for nothing."""
+    found = set(places)
+    for place in sorted(places):
+        while wanted[place] == "*":
+            place += 1  # noqa: PLW2901 - the walk begins there
+            found.add(place)
+    return found
 
 
 def resources_of(resource: str) -> list[str]:

@@ -2,6 +2,7 @@
 """What a request needs: one permission, or all of several.
 
 Permission(READ_OBJECT, object_arn("lake", "a.csv"))
+Permission(DELETE_OBJECT, object_arn("lake", "raw/*"), below=True)
 AllOf(Permission(READ_OBJECT, source), Permission(WRITE_OBJECT, destination))
 """
 
@@ -14,10 +15,14 @@ from lochan.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """One action on one resource."""
+    """One action on one resource; `below`, on all that the star at its end may stand for.
+
+    Without it a star is a star.
+    """
 
     action: str
     resource: str
+    below: bool = False
 
 
 @dataclass(frozen=True, slots=True, init=False)

@@ -26,6 +26,8 @@ class Principal:
         """Say whether everything that a request needs is allowed."""
         if isinstance(needed, AllOf):
             return all(map(self.allows, needed.needs))
+        if needed.below:
+            return self.rules.allow_below(needed.action, needed.resource.removesuffix("*"))
         return self.rules.allow(needed.action, needed.resource)
 
     def require(self, needed: Needed) -> None:

@@ -26,6 +26,11 @@ def is_full(address: str) -> bool:
     return bool(found) and scheme.isascii() and scheme.isalnum()
 
 
+def spelled(address: str) -> str:
+    """Give the one spelling by which an address is judged: that of a plain file is `file`."""
+    return address.replace("local", "file", 1) if address.startswith("local:///") else address
+
+
 def split_foreign(address: str) -> tuple[StorageNamespace, str]:
     """Part a full address into the namespace of its store and the address there.
 

@@ -13,7 +13,7 @@ from lochan.access.arn import storage_namespace_arn
 from lochan.access.needed import Permission
 from lochan.config.server import Settings
 from lochan.errors import Refused
-from lochan.objects.foreign import split_foreign, split_prefix
+from lochan.objects.foreign import spelled, split_foreign, split_prefix
 from lochan.refs.repositories import list_repositories
 from lochan.web.call import Call
 
@@ -23,7 +23,7 @@ def require_foreign(call: Call, address: str) -> None:
 
     Raises: PermissionDenied; Refused, code link-foreign; InvalidInput for what is no address.
     """
-    call.require(Permission(IMPORT_FROM_STORAGE, storage_namespace_arn(address)))
+    call.require(Permission(IMPORT_FROM_STORAGE, storage_namespace_arn(spelled(address))))
     settings = call.services.settings
     _, name = split_foreign(address)
     if any(part in {"", ".", ".."} for part in name.split("/")):

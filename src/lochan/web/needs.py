@@ -2,8 +2,9 @@
 """What a route demands of its caller, declared beside the route and filled in from the request.
 
 A resource is a template: `arn:lakefs:fs:::repository/{repository}/object/{path}`. A name in braces
-is looked up in the path, then in the query, then in the body (`{body.name}`). Who is let in without
-asking is written out by name: ANYBODY, or SIGNED_IN for every known user.
+is looked up in the path, then in the query, then in the body (`{body.name}`). A template that ends
+with /* stands for everything below. Who is let in without asking is written out by name: ANYBODY,
+or SIGNED_IN for every known user.
 
 A handler that decides by what it finds, such as one of many keys in a body, declares EACH: the
 names of what it will ask for, so that the document and the matrix of permissions show it.
@@ -96,7 +97,7 @@ def filler(needs: Need | Every, fields: Collection[str]) -> Callable[[Said], Nee
     if isinstance(needs, Every):
         several = [filler(need, fields) for need in needs.needs]
         return lambda said: AllOf(*(fill(said) for fill in several))
-    action = needs.action
+    action, below = needs.action, needs.resource.endswith("/*")
     literals, names = _parts(needs.resource)
     first = literals[0]
     rest = [
@@ -107,7 +108,7 @@ def filler(needs: Need | Every, fields: Collection[str]) -> Callable[[Said], Nee
         resource = first
         for get, literal in rest:
             resource += get(said) + literal
-        return Permission(action, resource)
+        return Permission(action, resource, below=below)
 
     return fill
 

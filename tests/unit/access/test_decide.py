@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lochan.access import actions
 from lochan.access.arn import object_arn, repository_arn, user_arn
 from lochan.access.builtin import GROUPS, POLICIES
-from lochan.access.decide import Rules, decide, matcher
+from lochan.access.decide import Rules, decide, fits_beginning, matcher
 from lochan.access.needed import AllOf, Permission, permissions_of
 from lochan.access.principal import Principal
 from lochan.errors import InvalidInput, PermissionDenied
@@ -86,6 +86,44 @@ def test_a_decision_is_what_a_naive_reader_says(
 ) -> None:
     expected = naive_decide(policies, action, resource, user)
     assert decide(policies, action, resource, user) == expected
+
+
+@given(PATTERNS, TEXTS, TEXTS, TEXTS)
+@example("a/*/b", "", "a/", "x/b")
+def test_a_pattern_that_matches_a_text_fits_each_of_its_beginnings(
+    pattern: str, user: str, beginning: str, rest: str
+) -> None:
+    if naive_match(pattern, user, beginning + rest):
+        assert fits_beginning(pattern, user, beginning)
+
+
+@given(PATTERNS, TEXTS, TEXTS)
+def test_a_pattern_fits_a_beginning_only_where_a_text_goes_on_from_there(
+    pattern: str, user: str, beginning: str
+) -> None:
+    marks = tokens(pattern, user)
+    rests = ("".join(mark.removeprefix("=") for mark in marks[at:]) for at in range(len(marks) + 1))
+    matched = any(naive_match(pattern, user, beginning + rest) for rest in rests)
+    assert fits_beginning(pattern, user, beginning) == matched
+
+
+@given(st.builds(policy, STATEMENTS, STATEMENTS, STATEMENTS), TEXTS, TEXTS, TEXTS)
+def test_rel_S16_what_is_allowed_below_is_allowed_for_each(
+    one: Policy, beginning: str, rest: str, user: str
+) -> None:
+    if Rules(one.statement, user).allow_below("fr", beginning):
+        assert decide([one], "fr", beginning + rest, user)
+
+
+def test_rel_S16_a_deny_of_something_below_denies_the_whole() -> None:
+    allow = Statement("allow", ("fs:*",), object_arn("lake", "*"))
+    deny = Statement("deny", ("fs:Delete*",), object_arn("lake", "raw/secret/*"))
+    rules = Rules((allow, deny), "ann")
+    assert rules.allow_below(actions.DELETE_OBJECT, object_arn("lake", "raw/open/"))
+    for folder in ("", "raw/", "raw/sec", "raw/secret/", "raw/secret/deep/"):
+        assert not rules.allow_below(actions.DELETE_OBJECT, object_arn("lake", folder))
+    one = Statement("allow", ("fs:*",), object_arn("lake", "raw/?"))
+    assert not Rules((one,), "ann").allow_below(actions.READ_OBJECT, object_arn("lake", "raw/"))
 
 
 def test_an_explicit_deny_wins_and_silence_denies() -> None:

@@ -16,6 +16,7 @@ from lochan.access.needed import AllOf, Permission
 from lochan.errors import NotFound
 from lochan.model.instant import to_datetime
 from lochan.model.tasks import Task
+from lochan.objects.foreign import spelled
 from lochan.operations.import_objects import ImportRequest
 from lochan.operations.import_paths import ImportPath, PathKind
 from lochan.operations.import_sources import ImportSources
@@ -117,30 +118,29 @@ def _needed(call: Call, told: ImportCreation) -> AllOf:
     return AllOf(
         Permission(CREATE_COMMIT, branch_arn(repository, call.branch)),
         *(
-            Permission(IMPORT_FROM_STORAGE, storage_namespace_arn(_source(location)))
+            Permission(
+                IMPORT_FROM_STORAGE,
+                storage_namespace_arn(_below(location, spelled(location.path))),
+                below=location.type != "object",
+            )
             for location in told.paths
         ),
         *(
-            Permission(WRITE_OBJECT, object_arn(repository, _reached(location)))
+            Permission(
+                WRITE_OBJECT,
+                object_arn(repository, _below(location, location.destination)),
+                below=location.type != "object",
+            )
             for location in told.paths
         ),
     )
 
 
-def _source(location: ImportLocation) -> str:
-    """Spell a source in the one way that policies name it: a folder has a slash behind it."""
-    path = location.path
-    if path.startswith("local:///"):
-        path = path.replace("local", "file", 1)  # the same files (`lochan.objects.foreign`)
-    return path if location.type == "object" else path.removesuffix("/") + "/"
-
-
-def _reached(location: ImportLocation) -> str:
-    """Name what an import writes: of a folder, everything below the destination."""
-    destination = location.destination
+def _below(location: ImportLocation, name: str) -> str:
+    """Name what an import reads, or writes: of a folder, everything below."""
     if location.type == "object":
-        return destination
-    return f"{destination.removesuffix('/')}/*" if destination else "*"
+        return name
+    return f"{name.removesuffix('/')}/*" if name else "*"
 
 
 def _sources(call: Call) -> ImportSources:

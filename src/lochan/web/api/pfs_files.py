@@ -128,7 +128,7 @@ def delete_file(call: Call) -> None:
     call.require(
         AllOf(
             Permission(DELETE_OBJECT, object_arn(repository, asked.path)),
-            Permission(DELETE_OBJECT, object_arn(repository, f"{asked.path}/*")),
+            Permission(DELETE_OBJECT, object_arn(repository, f"{asked.path}/*"), below=True),
         )
     )
     remove(call.lake, call.repository, OpenCommitId(asked.commit), asked.path)

@@ -149,6 +149,25 @@ def test_rel_S16_an_import_needs_its_source_its_destination_and_the_branch(
     assert enough.post(IMPORT, json=told(other)).status_code == 403
 
 
+def deny(action: str, resource: str) -> Statement:
+    return Statement(effect="deny", action=(action,), resource=resource)
+
+
+def test_rel_S16_who_may_not_read_or_write_something_below_imports_no_folder_around_it(
+    api: Api, raw: Path
+) -> None:
+    everything = allow("fs:*", "*")
+    unread = deny("fs:ImportFromStorage", f"arn:lakefs:fs:::namespace/file://{raw}/more/*")
+    unwritten = deny("fs:WriteObject", f"{LAKE}/object/lake/more/b*")
+    for number, refusal in enumerate((unread, unwritten)):
+        user = api.user(f"d{number}", everything, refusal)
+        for source in (f"file://{raw}", f"local://{raw}", f"local://{raw}/more/"):
+            told_so = told(("common_prefix", source, "lake/"))
+            assert user.post(IMPORT, json=told_so).status_code == 403, source
+        alone = told(("object", f"local://{raw}/a.csv", "lake/a.csv"))
+        assert user.post(IMPORT, json=alone).status_code == 202
+
+
 def test_a_cancelled_import_says_so_and_one_that_is_over_is_a_conflict(api: Api, raw: Path) -> None:
     tasks, repository = api.services.tasks, api.services.repositories.fresh("lake-1")
     done = api.post(IMPORT, json=told(folder(raw))).json["id"]

@@ -8,6 +8,7 @@ import pytest
 from falcon.testing import Result
 
 from lochan.config.server import Blockstore
+from lochan.model.access import Statement
 from lochan.objects.namespace import Namespace
 from support.object_routes import Headers, Objects, Told, allow, make_repository
 from support.web import Api, open_api
@@ -171,6 +172,18 @@ def test_rel_S22_a_foreign_object_is_linked_only_where_the_settings_allow(tmp_pa
         writer = objects.as_user("ann", allow("fs:WriteObject"))
         answer = link(writer, "b.csv", f"file://{tmp_path}/raw/a.csv")
         assert (answer.status_code, answer.json["code"]) == (403, "permission-denied")
+
+
+def test_rel_S16_a_place_that_is_denied_is_denied_however_it_is_spelled(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"hello")
+    stores = Blockstore(readable_folders=(tmp_path,))
+    place = f"arn:lakefs:fs:::namespace/file://{tmp_path}/*"
+    refusal = Statement(effect="deny", action=("fs:ImportFromStorage",), resource=place)
+    with open_api(tmp_path / "lake", blockstore=stores) as api:
+        ann = Objects.made(api).as_user("ann", allow("fs:*", on="*"), refusal)
+        for scheme in ("file", "local"):
+            answer = link(ann, "a.csv", f"{scheme}://{tmp_path}/a.csv")
+            assert (answer.status_code, answer.json["code"]) == (403, "permission-denied"), scheme
 
 
 def test_rel_S22_what_lies_in_another_repository_is_not_linked(tmp_path: Path) -> None:
