@@ -25,8 +25,8 @@ reads an answer. A large body is taken only when somebody reads it, so that what
 headers and at most SMALL_BODY_BYTES.
 
 What may pass for two requests in other eyes (S11): a length beside chunked transfer. Granian drops
-the length, so that nobody here can refuse it; chunked transfer alone counts, and the connection
-ends with the answer to any such body: nothing behind it is taken for a next request.
+the length before we see it, takes chunked transfer alone for true, and ends the connection with the
+answer: nothing behind it is taken for a next request.
 """
 
 import asyncio
@@ -159,9 +159,7 @@ class Adapter:
             server=scope.server,
             client=scope.client,
         )
-        exchange = _Exchange(
-            environ, protocol, self._loop.create_future(), self._loop.time(), is_last=is_chunked
-        )
+        exchange = _Exchange(environ, protocol, self._loop.create_future(), self._loop.time())
         self._add(exchange)
         if feed is not None:
             await feed.run(protocol, exchange.finished)
@@ -220,7 +218,6 @@ class _Exchange:
         "environ",
         "finished",
         "headers",
-        "is_last",
         "protocol",
         "since",
         "status",
@@ -232,14 +229,11 @@ class _Exchange:
         protocol: HTTPProtocol,
         finished: "asyncio.Future[None]",
         since: float,
-        *,
-        is_last: bool,
     ) -> None:
         self.environ = environ
         self.protocol = protocol
         self.finished = finished
         self.since = since
-        self.is_last = is_last  # of its connection
         self.status = 500
         self.headers: list[tuple[str, str]] = []
         self._is_free = threading.Lock()
@@ -276,7 +270,7 @@ class _Exchange:
         self.status = int(status[:3])
         if _UNTYPED in headers:
             headers = [header for header in headers if header != _UNTYPED]
-        self.headers = [*headers, _LAST] if self.is_last else headers
+        self.headers = headers
 
     def _stream(self, chunks: Iterable[bytes], new_outlet: Callable[[], Outlet]) -> None:
         pieces = iter(chunks)
