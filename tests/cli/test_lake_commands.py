@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lochan.bootstrap import open_lake
+from lochan.bootstrap.lake import open_lake
 from lochan.bootstrap.secret_key import draw_secret_key
 from lochan.cli.app import run
 from lochan.environment import RealEnvironment

@@ -69,6 +69,8 @@ def test_a_folder_without_a_lake_is_not_made_one_by_reading(
 
     assert "there is no lake in" in commands("repo", "list", code=3).err
     assert not (tmp_path / "typo").exists()
+    commands("repo", "create", "my-lake")
+    assert [one["id"] for one in commands.json("repo", "list")] == ["my-lake"]
 
 
 def test_branches_are_made_at_refs_listed_and_deleted(lochan: LakeCommands) -> None:

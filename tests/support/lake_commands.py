@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lochan.bootstrap.embedded import open_embedded
+from lochan.bootstrap import embedded
 from lochan.cli.app import run
 from lochan.client.lake import Lake
 
@@ -59,7 +59,7 @@ class LakeCommands:
 
     def opened(self) -> Lake:
         """Open the lake, to write much at once."""
-        return open_embedded(self.lake)
+        return embedded.open_embedded(self.lake)
 
     def put(self, address: str, content: str) -> None:
         """Write a small object."""

@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lochan config`: what is wrong with the settings here, and which are in effect."""
+"""`lochan config`: what is wrong with settings, which are in effect, and the file of a client."""
+
+from typing import Annotated
 
 import typer
 
+from lochan.cli.client_file import AccessKeyId, EndpointUrl, asked, client_file, write_client_file
 from lochan.cli.failing import WRONG
 from lochan.cli.settings import Config, Kv, LakeFolder, gathered
 from lochan.cli.show import Show
 from lochan.cli.verb import new_app, verb
 from lochan.config import show as shown
 from lochan.config.gather import Finding
+from lochan.errors import AlreadyExists
 
-app = new_app("Check and show the settings of a server. It opens and changes nothing.")
+app = new_app("Check and show the settings of a server, and write those of a client.")
 
 
 @verb(app, "check")
@@ -39,3 +43,27 @@ def show_settings(
         show.value(shown.tree(found.settings))
     else:
         show.text(shown.effective(found.settings))
+
+
+@verb(app, "init")
+def init(
+    show: Show,
+    endpoint_url: EndpointUrl = "",
+    access_key_id: AccessKeyId = "",
+    *,
+    force: Annotated[bool, typer.Option("--force", help="Change a file that is there.")] = False,
+) -> None:
+    """Write ~/.lochan.yaml, which clients read, for its owner alone; `auth login` tries it, too.
+
+    What is not given is asked for. The secret is asked for, or read from stdin in scripts.
+
+    Example: lochan config init --endpoint-url http://127.0.0.1:8000
+    """
+    file = client_file()
+    if file.exists() and not force:
+        raise AlreadyExists(
+            f"{file} is there already; give --force to change it", code="file-exists"
+        )
+    told = asked(endpoint_url, access_key_id)
+    write_client_file(file, told)
+    show.done(f"wrote {file}", file=str(file), endpoint_url=told.endpoint_url)

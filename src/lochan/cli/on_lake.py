@@ -28,13 +28,14 @@ Work = TypeVar("Work", bound=Callable[..., None])
 # Imported when it is needed alone: it brings the server along, and costs half a second.
 _EMBEDDED: Final = "lochan.bootstrap.embedded"
 _KV: Final = "kv.db"
+LAKE_HELP: Final = "Folder of a lake to open here, instead of asking a server."
 _LAKE: Final = inspect.Parameter(
     "lake",
     inspect.Parameter.KEYWORD_ONLY,
     default=None,
     annotation=Annotated[
         Path | None,
-        typer.Option("--lake", help="Folder of a lake to open here, instead of asking a server."),
+        typer.Option("--lake", help=LAKE_HELP),
     ],
 )
 
