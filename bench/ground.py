@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 from lake_data import records
 from lakes import FOLDER
-from lochan.bootstrap import open_lake, prepare_process
+from lochan.bootstrap.lake import open_lake, prepare_process
 from lochan.environment import RealEnvironment
 from lochan.kernel.records import Record
 from lochan.model.ids import BranchName, CommitId, RepositoryId, StorageNamespace

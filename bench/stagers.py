@@ -22,7 +22,7 @@ from time import monotonic, sleep
 from typing import NamedTuple
 
 from ground import MAIN, Ground
-from lochan.bootstrap import open_lake, prepare_process
+from lochan.bootstrap.lake import open_lake, prepare_process
 from lochan.environment import RealEnvironment
 from lochan.errors import LochanError
 from lochan.model.entry import Entry

@@ -2,6 +2,8 @@
 """pyproject.toml, the lock file and the package agree with each other."""
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -44,3 +46,11 @@ def test_a_driver_that_needs_a_package_has_an_extra_of_its_name() -> None:
     needy = {"postgres", "s3", "gs", "az"}
 
     assert needy <= PROJECT["optional-dependencies"].keys()
+
+
+def test_who_connects_to_a_server_needs_no_part_of_it() -> None:
+    program = "import lochan, sys; lochan.connect; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    parts = ("kernel", "kv", "objects", "committed", "operations", "web")
+    loaded = ran.stdout.decode().split()
+    assert [name for name in loaded if name.startswith(tuple(f"lochan.{p}" for p in parts))] == []

@@ -6,7 +6,7 @@ import sys
 
 PREPARED = """
 import gc, sys
-from lochan.bootstrap import prepare_process
+from lochan.bootstrap.lake import prepare_process
 prepare_process()
 assert sys.getswitchinterval() < 0.001, sys.getswitchinterval()
 assert gc.get_freeze_count() > 10_000, gc.get_freeze_count()

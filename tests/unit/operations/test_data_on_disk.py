@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lochan.bootstrap import open_lake
+from lochan.bootstrap.lake import open_lake
 from lochan.environment import RealEnvironment
 from lochan.errors import Refused
 from lochan.model.ids import BranchName, ObjectKey, RepositoryId, StorageNamespace
