@@ -15,6 +15,7 @@ from falcon.util.uri import parse_query_string
 from lochan.errors import InvalidInput
 from lochan.web.audit import write_done, write_undone
 from lochan.web.authenticate import authenticated
+from lochan.web.body import BodyBroken
 from lochan.web.call import Call
 from lochan.web.errors import failure
 from lochan.web.needs import ANYBODY, Each, Open, filler
@@ -32,7 +33,7 @@ Failed = Callable[[Services, falcon.Request, Exception], Reply]
 def responder(services: Services, route: Route, failed: Failed = failure) -> Responder:
     """Make what Falcon calls for one route; `failed` puts an error in the edge's own form."""
     query_of = _query_reader(route.query)
-    body_of = _body_reader(route, int(services.settings.limits.json_body))
+    body_of = _body_reader(services, route)
     fields = [part[1:-1] for part in route.path.split("/") if part.startswith("{")]
     needed = None if isinstance(route.needs, Open | Each) else filler(route.needs, fields)
 
@@ -86,15 +87,21 @@ def _query_reader(shape: type[msgspec.Struct] | None) -> Callable[[str], msgspec
     return read
 
 
-def _body_reader(route: Route, most: int) -> Callable[[falcon.Request], Any] | None:
+def _body_reader(services: Services, route: Route) -> Callable[[falcon.Request], Any] | None:
     if isinstance(route.body, Content):
         return None
     decoder = msgspec.json.Decoder(route.body)
+    most, most_s = int(services.settings.limits.json_body), services.settings.limits.body_seconds
+    monotonic = services.lake.environment.monotonic
 
     def read(request: falcon.Request) -> Any:  # noqa: ANN401 - the shape is the route's
-        data = request.env["wsgi.input"].read(most + 1)
-        while len(data) <= most and (more := request.env["wsgi.input"].read(most + 1)):
+        stream, until = request.env["wsgi.input"], monotonic() + most_s
+        data: bytes = stream.read(most + 1)
+        while len(data) <= most and (more := stream.read(most + 1 - len(data))):
             data += more
+            if monotonic() > until:  # drop by drop it would hold this thread for days
+                message = f"the body took longer than {most_s:g} s; send it again"
+                raise BodyBroken(message, code="body-stalled")
         if len(data) > most:
             raise InvalidInput(f"the body is larger than {most} bytes", code="body-too-large")
         if not data and route.body_optional:
@@ -104,7 +111,7 @@ def _body_reader(route: Route, most: int) -> Callable[[falcon.Request], Any] | N
             raise InvalidInput(message, code="unsupported-media-type")
         try:
             return decoder.decode(data)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise InvalidInput(f"the body is wrong: {error}") from error
 
     return read
