@@ -47,7 +47,7 @@ WORDS = {
     "revert": Word("lochan.cli.revert", "Undo a commit by a new one.", _HISTORY),
     "cherry-pick": Word("lochan.cli.cherry_pick", "Make a commit's changes here, too.", _HISTORY),
     "reset": Word("lochan.cli.reset", "Drop what is not committed.", _HISTORY),
-    "merge-base": Word("lochan.cli.common_ancestor", "Show where two refs parted.", _HISTORY),
+    "merge-base": Word("lochan.cli.parted", "Show where two refs parted.", _HISTORY),
     "annotate": Word("lochan.cli.annotate", "Show who last changed each object.", _HISTORY),
     "fs": Word("lochan.cli.fs", "List, read, write, copy and delete objects.", _DATA),
     "import": Word("lochan.cli.imports", "Bring objects from elsewhere, uncopied.", _DATA),
