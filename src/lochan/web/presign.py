@@ -135,7 +135,10 @@ def opened(services: Services, repository: Repository, token: str, method: Metho
     raw = _octets(payload)
     if not hmac.compare_digest(_octets(signature), _signature(services.settings, raw)):
         raise refused("it is not ours")
-    ticket = _decode(raw)
+    try:
+        ticket = _decode(raw)
+    except msgspec.DecodeError as error:  # we sign other things, too
+        raise refused("it is not ours") from error
     if ticket.repository != repository.unique_identifier or ticket.method != method:
         raise refused("it is not ours")
     if services.lake.environment.now() > ticket.expires:

@@ -179,3 +179,11 @@ class _Ahead(RealEnvironment):
 
 def _later(services: Services, seconds: float) -> Services:
     return replace(services, lake=replace(services.lake, environment=_Ahead(seconds)))
+
+
+def test_rel_S9_the_pin_of_an_open_file_is_no_signed_url(objects: Objects) -> None:
+    params = {"op": "OPEN"}
+    opened = objects.api.ask("GET", "/webhdfs/v1/lake/main/a.html", prefix="", params=params)
+    pin = parse_qs(urlsplit(opened.headers["location"]).query)["pin"][0]
+    answer = objects.fetch("GET", with_token(read_url(objects), pin))
+    assert (answer.status_code, answer.json["code"]) == (403, "invalid-signed-url")
