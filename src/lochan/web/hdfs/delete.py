@@ -16,7 +16,7 @@ from lochan.operations.stage import seen_writable
 from lochan.web.call import Call
 from lochan.web.hdfs.look import find_file, holds_more, is_directory
 from lochan.web.hdfs.operation import OBJECT, Operations, told
-from lochan.web.hdfs.place import Place, branch_of, place_of, require
+from lochan.web.hdfs.place import Place, branch_of, place_of, require_either
 from lochan.web.needs import Need, each
 from lochan.web.reply import Reply
 
@@ -33,10 +33,11 @@ class DeleteQuery(msgspec.Struct, frozen=True):
 def delete(call: Call) -> Reply:
     """Delete what is at a path, and say whether anything was."""
     place = place_of(call)
-    require(call, DELETE_OBJECT, place)
+    require_either(call, DELETE_OBJECT, place)
     branch = branch_of(place)
     seen_writable(call.lake, call.repository, branch)
     if find_file(call, place) is not None:
+        _judge(call, place, place.key)
         delete_objects(call.lake, call.repository, branch, [place.key])
         return told({"boolean": True})
     if not is_directory(call, place):
@@ -49,10 +50,15 @@ def _delete_directory(call: Call, place: Place) -> bool:
         message = f"{place} is a directory with files in it; delete it recursively"
         raise AlreadyExists(message, code="directory-not-empty")
 
-    def judge(key: bytes) -> None:
-        # Each is judged; what is written down is the directory.
-        path = key.decode(errors="replace")
-        call.user.require(Permission(DELETE_OBJECT, object_arn(place.repository, path)))
-
     branch = branch_of(place)
+
+    def judge(key: bytes) -> None:
+        _judge(call, place, key)
+
     return bool(delete_prefix(call.lake, call.repository, branch, place.prefix, require=judge))
+
+
+def _judge(call: Call, place: Place, key: bytes) -> None:
+    """Refuse a caller that may not delete a key; what is written down is the path."""
+    path = key.decode(errors="replace")
+    call.user.require(Permission(DELETE_OBJECT, object_arn(place.repository, path)))

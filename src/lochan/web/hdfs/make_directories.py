@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """MKDIRS: a directory that is there before anything is in it, held by its marker.
 
-Only the last directory of a path gets a marker: those above it are there because it is.
+Only the last directory of a path gets a marker: those above it are there because it is. The marker
+is an object, and who makes a directory needs the right to write that one.
 """
 
 from typing import Final
@@ -14,7 +15,7 @@ from lochan.operations.stage import seen_writable
 from lochan.web.call import Call
 from lochan.web.hdfs.look import find_file, is_directory
 from lochan.web.hdfs.operation import OBJECT, Operations, told
-from lochan.web.hdfs.place import branch_of, place_of, require
+from lochan.web.hdfs.place import Place, branch_of, place_of, require
 from lochan.web.needs import Need, each
 from lochan.web.reply import Reply
 
@@ -27,7 +28,7 @@ DIRECTORY_TYPE: Final = "application/x-directory"  # as S3's own tools have it
 def make_directories(call: Call) -> Reply:
     """Make a directory and those above it, where they are not there yet."""
     place = place_of(call)
-    require(call, WRITE_OBJECT, place)
+    require(call, WRITE_OBJECT, Place(place.repository, place.ref, f"{place.path}/"))
     branch = branch_of(place)
     seen_writable(call.lake, call.repository, branch)
     if find_file(call, place) is not None:

@@ -54,7 +54,7 @@ def _file(call: Call, place: Place) -> Entry:
     entry = find_file(call, place)
     if entry is not None:
         return entry
-    if may_list(call, place) and is_directory(call, place):
+    if not place.ref or (may_list(call, place) and is_directory(call, place)):
         raise InvalidInput(f"{place} is a directory; open a file in it", code="is-a-directory")
     raise nothing(place)
 

@@ -74,6 +74,19 @@ def require(call: Call, action: str, place: Place) -> None:
     call.require(Permission(action, object_arn(place.repository, place.path)))
 
 
+def require_either(call: Call, action: str, place: Place) -> None:
+    """Refuse a caller that may do something neither to the file nor to the directory of a path.
+
+    A policy for `tables/*` is about the directory `tables`, and not about a file of that name.
+    Which of them is there is looked up after this; then each key is judged by itself.
+    """
+    file = Permission(action, object_arn(place.repository, place.path))
+    if call.may(file):
+        call.granted.append(file)
+    else:
+        call.require(Permission(action, object_arn(place.repository, f"{place.path}/")))
+
+
 def may_list(call: Call, place: Place) -> bool:
     """Say whether the caller may know what there is in a repository."""
     return call.may(Permission(LIST_OBJECTS, repository_arn(place.repository)))

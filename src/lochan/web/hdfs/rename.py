@@ -22,7 +22,7 @@ from lochan.operations.stage import seen_writable
 from lochan.web.call import Call
 from lochan.web.hdfs.look import find_file, holds_more, is_directory, nothing
 from lochan.web.hdfs.operation import OBJECT, REPOSITORY, Operations, done, told
-from lochan.web.hdfs.place import Place, branch_of, place_of
+from lochan.web.hdfs.place import Place, branch_of, place_of, require_either
 from lochan.web.needs import Need, each
 from lochan.web.reply import Reply
 
@@ -55,7 +55,8 @@ def rename(call: Call) -> Reply:
     """Give a file or directory another path of its branch."""
     asked = call.asked(RenameQuery)
     source, other = place_of(call), _destination(asked.destination)
-    call.require(_moving(source, other))
+    for action, place in ((READ_OBJECT, source), (DELETE_OBJECT, source), (WRITE_OBJECT, other)):
+        require_either(call, action, place)
     branch = branch_of(source)
     if (other.repository, other.ref) != (source.repository, source.ref):
         message = f"{source} cannot be renamed to {other}: a rename stays within one branch"
@@ -75,7 +76,6 @@ def _rename_plainly(call: Call, source: Place, other: Place) -> bool:
         return source == other
     if is_directory(call, other):
         other = other / source.name
-        call.require(_moving(source, other))
     if other == source or other.path.startswith(f"{source.path}/"):
         return False
     try:
@@ -109,13 +109,14 @@ def _rename_exactly(call: Call, source: Place, other: Place, *, overwrite: bool)
 def _move(
     call: Call, source: Place, other: Place, entry: Entry | None, *, overwrite: bool = False
 ) -> None:
+    """Move a file, or all that is in a directory; each is judged, and the paths written down."""
     lake, repository, branch = call.lake, call.repository, branch_of(source)
     if entry is not None:
+        call.user.require(_moving(source, other))
         rename_object(lake, repository, branch, source.key, other.key, overwrite=overwrite)
         return
 
     def require(one: bytes, another: bytes) -> None:
-        # Each is judged; what is written down is the directory.
         call.user.require(_moving(_at(source, one), _at(other, another)))
 
     rename_prefix(
