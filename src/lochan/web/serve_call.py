@@ -15,7 +15,7 @@ from falcon.util.uri import parse_query_string
 from lochan.errors import InvalidInput
 from lochan.web.audit import write_done, write_undone
 from lochan.web.authenticate import authenticated
-from lochan.web.body import BodyBroken
+from lochan.web.body import read_whole
 from lochan.web.call import Call
 from lochan.web.errors import failure
 from lochan.web.needs import ANYBODY, Each, Open, filler
@@ -95,13 +95,7 @@ def _body_reader(services: Services, route: Route) -> Callable[[falcon.Request],
     monotonic = services.lake.environment.monotonic
 
     def read(request: falcon.Request) -> Any:  # noqa: ANN401 - the shape is the route's
-        stream, until = request.env["wsgi.input"], monotonic() + most_s
-        data: bytes = stream.read(most + 1)
-        while len(data) <= most and (more := stream.read(most + 1 - len(data))):
-            data += more
-            if monotonic() > until:  # drop by drop it would hold this thread for days
-                message = f"the body took longer than {most_s:g} s; send it again"
-                raise BodyBroken(message, code="body-stalled")
+        data = read_whole(request.env["wsgi.input"], most, most_s, monotonic)
         if len(data) > most:
             raise InvalidInput(f"the body is larger than {most} bytes", code="body-too-large")
         if not data and route.body_optional:

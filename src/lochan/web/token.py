@@ -14,6 +14,7 @@ from falcon.util.uri import parse_query_string
 
 from lochan.access.login import login, verify_login
 from lochan.errors import InvalidInput, Unauthenticated
+from lochan.web.body import read_whole
 from lochan.web.call import Call
 from lochan.web.errors import failure, status_of
 from lochan.web.needs import ANYBODY
@@ -55,9 +56,9 @@ def token_failure(services: Services, request: falcon.Request, error: Exception)
 
 
 def _form(call: Call) -> dict[str, str]:
-    data = b""
-    while len(data) <= _MOST and (more := call.stream.read(_MOST + 1 - len(data))):
-        data += more
+    services = call.services
+    limit_s = services.settings.limits.body_seconds
+    data = read_whole(call.stream, _MOST, limit_s, services.lake.environment.monotonic)
     try:
         text = data.decode() if len(data) <= _MOST else ""
     except UnicodeDecodeError as error:

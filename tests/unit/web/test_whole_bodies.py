@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bodies of JSON: bounded in size, in depth, and in the time that they take to come."""
+"""Bodies that are read whole: bounded in size, in depth, and in the time that they take to come."""
 
 import io
 from pathlib import Path
@@ -31,6 +31,13 @@ def test_rel_S18_a_body_that_comes_drop_by_drop_is_cut_off_for_anybody(tmp_path:
         answer = api.nobody().post(LOGIN, headers=JSON, extras={"wsgi.input": drops})
     assert (answer.status_code, answer.json["code"]) == (408, "body-stalled")
     assert 0 < drops.read_so_far < limits.json_body
+
+
+def test_rel_S18_a_form_that_comes_drop_by_drop_is_cut_off_too(tmp_path: Path) -> None:
+    with open_api(tmp_path / "lake", limits=Limits(body_seconds=1e-6)) as api:
+        extras = {"wsgi.input": Drops()}
+        answer = api.nobody().ask("POST", "/oauth2/token", prefix="", extras=extras)
+    assert (answer.status_code, answer.json["error"]) == (408, "body-stalled")
 
 
 @pytest.mark.parametrize("inside", ["[" * 100_000, '{"a":' * 100_000], ids=["lists", "objects"])
