@@ -73,7 +73,7 @@ SERVED = {
 OWN_QUERY = {"head_object": {"presign"}}
 OWN_ROUTES = re.compile(
     r"/repositories/\{repository\}/(pfs/[a-z-]+|clocks/[a-z]+|presigned"
-    r"|branches/\{branch\}/objects/rename)|/auth/capabilities"
+    r"|branches/\{branch\}/objects/(?:rename|link))|/auth/capabilities"
 )
 
 

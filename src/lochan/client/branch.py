@@ -9,6 +9,7 @@ from typing import Literal, Self
 from lochan.client.branch_objects import BranchObjects
 from lochan.client.commit import Commit
 from lochan.client.imports import Import
+from lochan.client.job import Job, job_branch_name, run_job
 from lochan.client.pages import items
 from lochan.client.reference import Reference
 from lochan.client.transaction import transact
@@ -164,6 +165,26 @@ class Branch(BranchObjects):
         name = f"tx-{self._transport.environment.new_id()}"
         hidden = Branch(self._transport, self.repository_id, name)
         return transact(self.id, hidden, message, metadata, squash=squash)
+
+    def job(
+        self,
+        name: str,
+        metadata: dict[str, str] | None = None,
+        *,
+        id: str = "",  # noqa: A002 - the word for it
+    ) -> AbstractContextManager[Job["Branch"]]:
+        """Do any number of reads and writes, then make one commit of them, or nothing.
+
+        with branch.job("nightly") as job:
+            lochan.spark.write(frame, job.uri("events"))
+
+        A run with an `id` that the branch's history has brings nothing a second time. Raises
+        Refused for a branch with uncommitted changes.
+        """
+        drawn = self._transport.environment.new_id()
+        private = Branch(self._transport, self.repository_id, job_branch_name(drawn))
+        job = Job(name, id or drawn, private, metadata or {})
+        return run_job(self, job, is_named=bool(id))
 
 
 def _overrides(message: str, metadata: dict[str, str] | None) -> CommitOverrides | None:

@@ -18,6 +18,14 @@ from lochan.shapes.objects import (
     ObjectStats,
     PathList,
 )
+from lochan.shapes.staging import (
+    MAX_LINKED,
+    GetPhysicalAddressQuery,
+    ObjectLinks,
+    ObjectsLinked,
+    StagingLocation,
+    WrittenObject,
+)
 
 _FORBIDDEN = 403
 
@@ -63,8 +71,30 @@ class BranchObjects(Reference):
             if kept.errors:
                 raise _not_deleted(kept)
 
+    def new_folder(self, path: str) -> str:
+        """Give an address in the object store below which objects of a folder can be written.
+
+        What is written there is linked by `link_objects` within a day; the rest is collected.
+        """
+        query = GetPhysicalAddressQuery(path=_folder(path))
+        route = self._branch_at("staging", "backing")
+        return self._transport.call("GET", route, StagingLocation, query=query).physical_address
+
+    def link_objects(self, path: str, objects: Iterable[WrittenObject]) -> int:
+        """Make objects of what was written below an address that `new_folder` gave for a path."""
+        rest, linked = iter(objects), 0
+        while batch := list(islice(rest, MAX_LINKED)):
+            body = ObjectLinks(folder=_folder(path), objects=batch)
+            route = self._branch_at("objects", "link")
+            linked += self._transport.call("POST", route, ObjectsLinked, body=body).linked
+        return linked
+
     def _branch_at(self, *rest: str) -> tuple[str, ...]:
         return ("repositories", self.repository_id, "branches", self.id, *rest)
+
+
+def _folder(path: str) -> str:
+    return path.rstrip("/") + "/"
 
 
 def _batches(paths: Iterable[str]) -> Iterator[list[str]]:

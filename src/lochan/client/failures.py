@@ -67,7 +67,12 @@ def _classes(of: type[LochanError] = LochanError) -> Iterator[type[LochanError]]
         yield from _classes(found)
 
 
-_BY_CODE: Final = {found.default_code: found for found in _classes() if found is not Internal}
+# Those of lochan.errors alone: what else this process has imported is made in ways of its own.
+_BY_CODE: Final = {
+    found.default_code: found
+    for found in _classes()
+    if found is not Internal and found.__module__ == LochanError.__module__
+}
 
 
 def error_of(response: httpx.Response) -> LochanError:

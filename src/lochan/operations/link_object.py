@@ -79,9 +79,16 @@ def link_object(
     outside of the namespace; PredicateFailed where the condition fails.
     """
     seen_writable(lake, repository, branch)
-    address, kind = _checked(lake, repository, uploaded.address, allow_foreign=allow_foreign)
-    _require_object(lake, repository, address, uploaded.size)
-    entry = Entry(
+    address, kind = checked_address(lake, repository, uploaded.address, allow_foreign=allow_foreign)
+    require_object(lake, repository, address, uploaded.size)
+    entry = entry_of(lake, uploaded, address, kind)
+    stage_entry(lake, repository, branch, key, entry, condition=condition)
+    return entry
+
+
+def entry_of(lake: Lake, uploaded: Uploaded, address: str, kind: AddressType) -> Entry:
+    """Describe an uploaded object."""
+    return Entry(
         address=address,
         last_modified=uploaded.last_modified or from_seconds(lake.environment.now()),
         size=uploaded.size,
@@ -90,14 +97,12 @@ def link_object(
         address_type=kind,
         content_type=uploaded.content_type,
     )
-    stage_entry(lake, repository, branch, key, entry, condition=condition)
-    return entry
 
 
-def _checked(
+def checked_address(
     lake: Lake, repository: Repository, address: str, *, allow_foreign: bool
 ) -> tuple[str, AddressType]:
-    """Say how an entry names an address that may be linked."""
+    """Say how an entry names an address that may be linked. Raises InvalidInput, Refused."""
     inside: str | None = address
     if is_full(address):
         inside = Namespace.parse(repository.storage_namespace).find_address(address)
@@ -125,7 +130,8 @@ def _require_young(lake: Lake, address: str) -> None:
         _refuse(address, "its time is in the future", "link-invalid")
 
 
-def _require_object(lake: Lake, repository: Repository, address: str, size: int) -> None:
+def require_object(lake: Lake, repository: Repository, address: str, size: int) -> None:
+    """Refuse an address where no object of this size lies. Raises NotFound, InvalidInput."""
     store, name = locate(lake, repository, address)
     try:
         found = store.head(name).size

@@ -82,14 +82,20 @@ def stage_entry(
 
     Raises: InvalidInput, code description-too-large; PredicateFailed; as `stage`.
     """
-    staged = StagedEntry(key, identity(entry), encode_entry(entry))
-    if len(staged.data) > MAX_DESCRIPTION_BYTES and not entry.blocks:
-        message = f"what is said of object {key!r} has more than {MAX_DESCRIPTION_BYTES} bytes"
-        raise InvalidInput(f"{message}; shorten its metadata", code="description-too-large")
+    staged = staged_entry(key, entry)
     if condition is None:
         stage_rows(lake, repository, branch, [staged])
         return
     stage(lake, repository, branch, _Conditional(lake, repository, branch, staged, condition))
+
+
+def staged_entry(key: ObjectKey, entry: Entry) -> StagedEntry:
+    """Write an entry as it is staged. Raises InvalidInput, code description-too-large."""
+    staged = StagedEntry(key, identity(entry), encode_entry(entry))
+    if len(staged.data) > MAX_DESCRIPTION_BYTES and not entry.blocks:
+        message = f"what is said of object {key!r} has more than {MAX_DESCRIPTION_BYTES} bytes"
+        raise InvalidInput(f"{message}; shorten its metadata", code="description-too-large")
+    return staged
 
 
 class _Conditional:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Staging: bytes go to the store without us, and are linked to a path when they are there.
 
-Of one piece: ask for a `StagingLocation`, write there, link with `StagingMetadata`. In parts: begin
-with `PresignMultipartUpload`, write each part to its URL, finish with the parts' etags. A link that
-comes too late is refused.
+Of one piece: ask for a `StagingLocation`, write there, link with `StagingMetadata`. Many: ask for
+the location of a path that ends in a slash, write below it, link with `ObjectLinks`. In parts:
+begin with `PresignMultipartUpload`, write each part to its URL, finish with the parts' etags. A
+link that comes too late is refused.
 """
 
 from typing import Annotated, Final
@@ -25,6 +26,7 @@ from lochan.shapes.fields import (
 )
 
 MAX_PARTS: Final = 10_000
+MAX_LINKED: Final = 1000
 
 SignedUrl = Annotated[str, Meta(description="Where to send the bytes, without credentials.")]
 PartNumber = Annotated[int, Meta(ge=1, le=MAX_PARTS, description="Place of the part, from 1.")]
@@ -60,6 +62,36 @@ class StagingMetadata(Struct, frozen=True, kw_only=True, omit_defaults=True):
     content_type: ContentType = ""
     mtime: UnixSeconds | None = None
     force: Force = False
+
+
+class WrittenObject(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An object that was written below a folder's address."""
+
+    path: ObjectPath
+    physical_address: PhysicalAddress
+    checksum: Checksum
+    size_bytes: ByteCount
+    mtime: UnixSeconds | None = None
+    user_metadata: Metadata = {}
+    content_type: ContentType = ""
+
+
+class ObjectLinks(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Objects that were written below one folder's address, and are to be linked to paths."""
+
+    folder: Annotated[
+        str, Meta(description="The path, with a slash at its end, that the address was given for.")
+    ]
+    objects: Annotated[
+        list[WrittenObject], Meta(max_length=MAX_LINKED, description="What was written.")
+    ]
+    force: Force = False
+
+
+class ObjectsLinked(Struct, frozen=True, kw_only=True):
+    """How many objects were linked."""
+
+    linked: Annotated[int, Meta(ge=0, description="Number of objects.")]
 
 
 class CreatePresignMultipartUploadQuery(Struct, frozen=True, kw_only=True, omit_defaults=True):

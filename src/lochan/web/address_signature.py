@@ -6,6 +6,11 @@
     signature = base64url, not padded, of HMAC-SHA256(signing key,
                 JSON {"Repository", "Branch", "Path", "PhysicalAddress"})
 
+A path that ends in a slash is a folder's. Whoever was given its address may write any number of
+objects below it, and link them to paths below that folder:
+
+    data/<partition>/<id>,<signature>/<rest>
+
 The repository is named by its unique identifier, the address is relative and without signature. The
 signature is part of the object's own address, so that who links it must show it, and an address
 that was given for one path of one branch can be linked to no other.
@@ -21,7 +26,7 @@ import msgspec
 from lochan.errors import InvalidInput
 from lochan.model.ids import valid_object_key
 from lochan.model.records import Repository
-from lochan.objects.address import find_data, signed, unsigned
+from lochan.objects.address import DATA, find_data, signed, unsigned
 from lochan.objects.namespace import Namespace
 from lochan.operations.link_object import new_address
 from lochan.web.call import Call
@@ -65,6 +70,21 @@ def require_given(call: Call, address: str, path: str) -> None:
         raise _not_given(address)
     expected = _signature(call, path, unsigned(address))
     if not hmac.compare_digest(found.signature, expected):
+        raise _not_given(address)
+
+
+def require_given_below(call: Call, address: str, folder: str, path: str) -> None:
+    """Refuse an address that is not below the one given for a folder of this branch.
+
+    Raises: InvalidInput, code link-invalid.
+    """
+    found = find_data(address)
+    if found is None or not found.signature or not found.rest.startswith("/"):
+        raise _not_given(address)
+    if not folder.endswith("/") or not path.startswith("" if folder == "/" else folder):
+        raise _not_given(address)
+    top = f"{DATA}/{found.partition}/{found.id}"
+    if not hmac.compare_digest(found.signature, _signature(call, folder, top)):
         raise _not_given(address)
 
 
