@@ -26,6 +26,7 @@ from lochan.spark.bound import LAKE_KEY, bind
 from lochan.spark.cache import cache_folder
 from lochan.spark.hadoop import open_settings, tell_credentials
 from lochan.spark.java import find_java
+from lochan.spark.options import as_text
 from lochan.spark.ship import ship, ship_settings
 
 LOCAL: Final = "local[*]"
@@ -33,6 +34,8 @@ LOCAL: Final = "local[*]"
 _SECRETS: Final = "(?i)secret|password|passwd|token|credential|access[.]?key"
 _QUIET: Final = """\
 rootLogger.level = error
+logger.shell.name = org.apache.spark.repl.Main
+logger.shell.level = error
 rootLogger.appenderRef.stderr.ref = stderr
 appender.stderr.type = Console
 appender.stderr.name = stderr
@@ -83,14 +86,14 @@ def _classic(master: str, name: str, lake: Lake | None, conf: dict[str, object])
         tell_processes()
     builder = SparkSession.builder.master(master).appName(name)
     for key, value in {**_settings(lake), **conf}.items():
-        builder = builder.config(key, _written(value))
+        builder = builder.config(key, as_text(value))
     return builder.getOrCreate()
 
 
 def _connected(master: str, name: str, conf: dict[str, object]) -> SparkSession:
     builder = SparkSession.builder.remote(master).appName(name)
     for key, value in conf.items():
-        builder = builder.config(key, _written(value))
+        builder = builder.config(key, as_text(value))
     try:
         return builder.getOrCreate()
     except ImportError as error:
@@ -101,7 +104,6 @@ def _connected(master: str, name: str, conf: dict[str, object]) -> SparkSession:
 def _settings(lake: Lake | None) -> dict[str, object]:
     told: dict[str, object] = {
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_log_settings()}",
-        "spark.log.level": "ERROR",
         "spark.pyspark.python": variables().get("PYSPARK_PYTHON", sys.executable),
         "spark.redaction.regex": _SECRETS,
         "spark.ui.showConsoleProgress": sys.stderr.isatty(),
@@ -124,7 +126,3 @@ def _log_settings() -> Path:
 def _named_master() -> str:
     known = variables()
     return known.get("SPARK_REMOTE", "") or known.get("MASTER", "")
-
-
-def _written(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
