@@ -16,8 +16,8 @@ from support.launcher import Launcher
 def test_rel_V6_a_server_that_is_killed_under_load_loses_nothing(
     launcher: Launcher, tmp_path: Path
 ) -> None:
-    count = run_cycles(launcher, tmp_path / "lake", 20)
-    print(f"{count} acknowledged writes over 20 kills")
+    count = run_cycles(launcher, tmp_path / "lake", 12)
+    print(f"{count} acknowledged writes over 12 kills")
 
 
 @pytest.mark.ci_campaign
