@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lochan.access.keyring import NONCE_BYTES, KeyRing
-from lochan.access.limit import LoginLimit
+from lochan.access.limit import KEY_BURST, LoginLimit
 from lochan.access.principal import Principal
 from lochan.access.remembered import Remembered
 from lochan.access.tables import Tables
@@ -72,7 +72,12 @@ class Access:
 
 
 def open_access(
-    store: Store, environment: Environment, secret: bytes, previous: Sequence[bytes] = ()
+    store: Store,
+    environment: Environment,
+    secret: bytes,
+    previous: Sequence[bytes] = (),
+    *,
+    logins_per_minute: float = KEY_BURST,
 ) -> Access:
     """Open access control; `secret` is the server's, of at least 32 bytes (see `keyring`)."""
     keys = KeyRing(secret, previous)
@@ -85,7 +90,7 @@ def open_access(
         environment,
         keys,
         Tables.of(store),
-        LoginLimit(environment),
+        LoginLimit(environment, per_minute=logins_per_minute),
         decoy,
         Remembered(environment, _KEPT),
         Remembered(environment, _KEPT),

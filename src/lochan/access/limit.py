@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """How often somebody may try to log in: a token bucket an access key, and one for all together.
 
-A bucket holds `burst` tokens and gains `rate` a second. An attempt takes one from both; a login
-that succeeds gives the key's back, so that only failures count against a key. Memory is bounded: a
-bucket that is full again is as good as none, and past the limit the one that was used least
-recently goes, whose key then has a full bucket; the common bucket bounds what that can be worth.
+A bucket holds a number of tokens; a key's gains as many in a minute. An attempt takes one from
+both; a login that succeeds gives the key's back, so that only failures count against a key. Memory
+is bounded: a bucket that is full again is as good as none, and past the limit the one that was used
+least recently goes, whose key then has a full bucket; the common bucket bounds what that can be
+worth.
 
 Buckets are of one process: n processes allow n times as much.
 """
@@ -15,8 +16,7 @@ from typing import Final
 from lochan.environment import Environment
 from lochan.errors import Throttled
 
-KEY_BURST: Final = 10.0
-KEY_RATE: Final = 0.5
+KEY_BURST: Final = 10.0  # unless a server's settings say otherwise
 ALL_BURST: Final = 200.0
 ALL_RATE: Final = 50.0
 MOST_KEYS: Final = 10_000
@@ -31,8 +31,15 @@ class _Bucket:
 class LoginLimit:
     """The buckets of one process."""
 
-    def __init__(self, environment: Environment, most_keys: int = MOST_KEYS) -> None:
-        """Begin with full buckets."""
+    def __init__(
+        self,
+        environment: Environment,
+        most_keys: int = MOST_KEYS,
+        *,
+        per_minute: float = KEY_BURST,
+    ) -> None:
+        """Begin with full buckets; a key may fail so often in a minute."""
+        self._burst, self._rate = per_minute, per_minute / 60
         self._monotonic = environment.monotonic
         self._lock = environment.lock()
         self._most_keys = most_keys
@@ -48,11 +55,11 @@ class LoginLimit:
         with self._lock:
             now = self._monotonic()
             _fill(self._all, now, ALL_RATE, ALL_BURST)
-            bucket = self._keys.pop(access_key_id, None) or _Bucket(KEY_BURST, now)
-            _fill(bucket, now, KEY_RATE, KEY_BURST)
+            bucket = self._keys.pop(access_key_id, None) or _Bucket(self._burst, now)
+            _fill(bucket, now, self._rate, self._burst)
             self._keep(access_key_id, bucket)
             wait_s = max(
-                (1 - bucket.tokens) / KEY_RATE,
+                (1 - bucket.tokens) / self._rate,
                 (1 - self._all.tokens) / ALL_RATE,
             )
             if wait_s <= 0:
@@ -68,7 +75,7 @@ class LoginLimit:
         with self._lock:
             bucket = self._keys.get(access_key_id)
             if bucket is not None:
-                bucket.tokens = min(KEY_BURST, bucket.tokens + 1)
+                bucket.tokens = min(self._burst, bucket.tokens + 1)
 
     def _keep(self, access_key_id: str, bucket: _Bucket) -> None:
         if len(self._keys) >= self._most_keys:

@@ -61,7 +61,12 @@ def open_services(
         secret = settings.auth.encrypt.secret_key.derive("access")
         yield Services(
             lake,
-            open_access(lake.store, environment, secret),
+            open_access(
+                lake.store,
+                environment,
+                secret,
+                logins_per_minute=settings.limits.logins_per_minute,
+            ),
             settings,
             RepositoryReads(lake.store, environment),
             tasks,

@@ -92,9 +92,6 @@ class Limits(Struct, frozen=True, kw_only=True):
 
     json_body: Annotated[Size, Meta(description="largest JSON body")] = Size(4 << 20)
     upload: Annotated[Size, Meta(description="largest object in one upload")] = Size(5 << 40)
-    page_size: Annotated[
-        int, Meta(ge=1, le=10_000, description="most results in one page of a listing")
-    ] = 1000
     queue: Annotated[
         int,
         Meta(
@@ -119,7 +116,11 @@ class Limits(Struct, frozen=True, kw_only=True):
         ),
     ] = 0.0
     logins_per_minute: Annotated[
-        _Count, Meta(description="failed logins from one address, or to one user, in a minute")
+        _Count,
+        Meta(
+            description="failed logins with one access key in a minute at one worker;"
+            " further ones get 429"
+        ),
     ] = 10
 
 

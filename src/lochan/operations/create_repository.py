@@ -57,7 +57,8 @@ def _refuse_overlap(lake: Lake, wanted: StorageNamespace) -> None:
     parsed = Namespace.parse(wanted)
     for other in list_repositories(lake.store):
         if parsed.overlaps(Namespace.parse(other.storage_namespace)):
-            raise _in_use(wanted, f"it overlaps that of repository {other.repository_id!r}")
+            # Of which repository stays unsaid: who asks may not know of it.
+            raise _in_use(wanted, "it overlaps that of another repository")
 
 
 def _claim(lake: Lake, namespace: StorageNamespace, repository_id: RepositoryId) -> None:

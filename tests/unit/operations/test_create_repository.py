@@ -42,6 +42,7 @@ def test_a_namespace_in_use_is_refused_and_so_is_one_inside_it(tmp_path: Path) -
             with pytest.raises(AlreadyExists) as refused:
                 create(lake, "two", tmp_path / folder)
             assert refused.value.code == "namespace-in-use"
+            assert "'one'" not in refused.value.message, "not everybody may know of it"
 
 
 def test_rel_H12_a_namespace_of_another_lake_is_refused(tmp_path: Path) -> None:

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Set-up, logging in, and what clients are told before they act."""
 
+from pathlib import Path
+
 import falcon
 
-from support.web import Api
+from lochan.config.server import Limits
+from support.web import Api, open_api
 
 
 def log_in(api: Api) -> falcon.testing.Result:
@@ -39,6 +42,13 @@ def test_rel_S7_a_wrong_secret_and_an_unknown_key_are_told_alike(api: Api) -> No
     ]
     assert [a.status_code for a in answers] == [401, 401]
     assert answers[0].json == answers[1].json
+
+
+def test_rel_S14_a_servers_settings_say_how_many_logins_may_fail(tmp_path: Path) -> None:
+    with open_api(tmp_path / "lake", limits=Limits(logins_per_minute=2)) as api:
+        wrong = {"access_key_id": "AKIANOBODYKNOWSTHIS1", "secret_access_key": "x" * 40}
+        answers = [api.nobody().post("/auth/login", json=wrong).status_code for _ in range(3)]
+    assert answers == [401, 401, 429]
 
 
 def test_rel_S13_the_cookie_of_a_login_is_for_http_alone(api: Api) -> None:
