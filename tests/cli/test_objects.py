@@ -110,6 +110,14 @@ def test_objects_are_deleted_alone_or_by_prefix(filled: LakeCommands) -> None:
     assert filled("fs", "ls", "my-lake/main/", "-r").lines == ["b/c/3"]
 
 
+def test_a_folder_is_not_what_merely_begins_alike(filled: LakeCommands) -> None:
+    filled.put("my-lake/main/a2/x", "x")
+    filled("fs", "cp", "my-lake/main/a", "my-lake/main/z", "-r")
+    filled("fs", "rm", "my-lake/main/a", "-r", "--yes")
+    found = filled("fs", "ls", "my-lake/main/", "-r").lines
+    assert found == ["a2/x", "b/c/3", "top", "z/1", "z/2"]
+
+
 def test_an_address_of_a_store_becomes_an_object(lochan: LakeCommands, tmp_path: Path) -> None:
     file = tmp_path / "outside.csv"
     file.write_text("a,b\n")

@@ -45,6 +45,12 @@ class Place(NamedTuple):
         """Give the address."""
         return f"{self.branch.uri}/{self.path}"
 
+    def as_folder(self) -> "Place":
+        """Give all below it: raw is raw/ and not raw2."""
+        if not self.path or self.path.endswith("/"):
+            return self
+        return self._replace(path=f"{self.path}/")
+
 
 def repository_at(lake: Lake, text: str) -> Repository:
     """Name a repository."""

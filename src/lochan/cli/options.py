@@ -21,7 +21,7 @@ Limit = Annotated[
     int | None, typer.Option("--limit", "-n", min=1, help="Show no more than so many.")
 ]
 Prefix = Annotated[str, typer.Option("--prefix", help="Only what begins with this.")]
-Recursive = Annotated[bool, typer.Option("--recursive", "-r", help="All below a prefix or folder.")]
+Recursive = Annotated[bool, typer.Option("--recursive", "-r", help="All that is in a folder.")]
 Parallel = Annotated[
     int, typer.Option("--parallel", "-p", min=1, max=64, help="Files moved at the same time.")
 ]

@@ -43,10 +43,8 @@ def download(
     Example: lochan fs download my-lake/main/raw/ ./raw -r
     """
     if recursive:
-        place = place_at(lake, source)
-        prefix = place.path if place.path.endswith("/") or not place.path else f"{place.path}/"
-        place = place._replace(path=prefix)
-        folder = destination or Path(prefix.rstrip("/").rpartition("/")[2] or ".")
+        place = place_at(lake, source).as_folder()
+        folder = destination or Path(place.path.rstrip("/").rpartition("/")[2] or ".")
         wanted = _below(show, place, folder)
     else:
         place = object_at(lake, source)

@@ -33,7 +33,7 @@ def cp(
     parallel: Parallel = PARALLEL,
     force: Force = False,
 ) -> None:
-    """Copy an object, or all below a prefix, within a repository: from any ref to a branch.
+    """Copy an object, or all in a folder, within a repository: from any ref to a branch.
 
     Example: lochan fs cp my-lake/v1.0/raw/a.csv my-lake/main/old/
     """
@@ -44,6 +44,7 @@ def cp(
         made = ends.branch.object(path).copy_from(begins.path, begins.branch.id, force=force)
         show.done(f"copied to {ends.branch.uri}/{path}", copied=1, objects=[made])
         return
+    begins, ends = begins.as_folder(), ends.as_folder()
     paths = _paths(begins)
 
     def copy(path: str) -> None:
@@ -66,7 +67,7 @@ def mv(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     force: Force = False,
 ) -> None:
-    """Give an object of a branch another path, or with slashes at both ends all below a prefix.
+    """Give an object of a branch another path, or with slashes at both ends all in a folder.
 
     Example: lochan fs mv my-lake/main/raw/ my-lake/main/bronze/
     """
@@ -90,7 +91,7 @@ def rm(
     yes: Yes = False,
     force: Force = False,
 ) -> None:
-    """Delete an object of a branch, or all below a prefix, which asks before.
+    """Delete an object of a branch, or all in a folder, which asks before.
 
     Example: lochan fs rm my-lake/main/raw/ -r --yes
     """
@@ -102,6 +103,7 @@ def rm(
         found.delete(force=force)
         show.done(f"deleted {place.uri}", deleted=1)
         return
+    place = place.as_folder()
     paths = _paths(place)
     sure(f"Delete {counted(len(paths), 'object')} below {place.uri}?", yes=yes)
     with show.count_bar("deleting", len(paths)) as bar:

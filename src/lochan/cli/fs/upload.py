@@ -67,7 +67,7 @@ def upload(  # noqa: PLR0913 - one an option
         what = "is a folder; give -r" if source.is_dir() else "is no folder; leave -r out"
         raise InvalidInput(f"{source} {what}", code="wrong-kind")
     if recursive:
-        place = place._replace(path=_slashed(place.path))
+        place = place.as_folder()
         folder, found = source, sorted(files_below(source))
     else:
         folder, found = source.parent, [_one(source)]
@@ -150,10 +150,6 @@ def _key(place: Place, path: str, *, keep: bool) -> str:
     if keep or not place.path or place.path.endswith("/"):
         return f"{place.path}{path}"
     return place.path
-
-
-def _slashed(prefix: str) -> str:
-    return prefix if not prefix or prefix.endswith("/") else f"{prefix}/"
 
 
 def _type_of(name: str) -> str:
