@@ -5,7 +5,8 @@
     |- NotFound             the thing named does not exist           look elsewhere
     |  `- RepositoryNotFound
     |- Gone                 it existed and is being removed          stop using it
-    |  `- RepositoryDeleting
+    |  |- RepositoryDeleting
+    |  `- ObjectExpired         collected: no commit that is kept holds it
     |- AlreadyExists        the name is taken                        choose another
     |  `- NotUnique
     |- Conflict             somebody else changed it                 read again, decide, repeat
@@ -77,6 +78,13 @@ class RepositoryDeleting(Gone):
     """The repository is being deleted; nothing in it may be read or written."""
 
     default_code = "repository-deleting"
+
+
+class ObjectExpired(Gone):
+    """The object was collected: no commit that the rules of retention keep holds it any more."""
+
+    s3_code = "NoSuchKey"
+    default_code = "object-expired"
 
 
 class AlreadyExists(LochanError):

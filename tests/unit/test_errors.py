@@ -21,6 +21,7 @@ PROMISED = {
     "RepositoryNotFound": (404, "repository-not-found", False),
     "Gone": (410, "gone", False),
     "RepositoryDeleting": (410, "repository-deleting", False),
+    "ObjectExpired": (410, "object-expired", False),
     "AlreadyExists": (409, "already-exists", False),
     "NotUnique": (409, "not-unique", False),
     "Conflict": (409, "conflict", False),

@@ -10,7 +10,7 @@ import is an error, so that nobody takes other bytes for those that were committ
 
 from collections.abc import Iterator, Sequence
 
-from lochan.errors import Conflict, InvalidInput
+from lochan.errors import Conflict, InvalidInput, NotFound, ObjectExpired
 from lochan.model.entry import Block, Entry
 from lochan.model.ids import StorageNamespace
 from lochan.model.instant import NANOSECONDS
@@ -27,19 +27,19 @@ from lochan.objects.store import (
     resolve,
 )
 from lochan.operations.lake import Lake
+from lochan.refs.expired import has_expired
 
 
 def read_entry(lake: Lake, repository: Repository, entry: Entry, extent: Extent = WHOLE) -> Reading:
     """Read an entry's bytes, or a part of them.
 
     Raises: NotFound when an object is gone, which may show while reading where there are several
-    blocks; InvalidInput for an address that no driver opens; Conflict for a foreign object that is
-    not what it was.
+    blocks; ObjectExpired when it was collected; InvalidInput for an address that no driver opens;
+    Conflict for a foreign object that is not what it was.
     """
     if entry.blocks or not entry.address:
         return _read_blocks(lake, repository, entry, extent)
-    store, address = locate(lake, repository, entry.address)
-    reading = store.get(address, extent)
+    reading = _opened(lake, repository, entry.address, extent)
     if reading.info.size != entry.size:
         reading.close()
         raise Conflict(
@@ -48,6 +48,20 @@ def read_entry(lake: Lake, repository: Repository, entry: Entry, extent: Extent 
             code="object-changed",
         )
     return reading
+
+
+def _opened(lake: Lake, repository: Repository, address: str, extent: Extent) -> Reading:
+    store, name = locate(lake, repository, address)
+    try:
+        return store.get(name, extent)
+    except NotFound as error:
+        if is_full(address) or not has_expired(lake.store, repository):
+            raise
+        raise ObjectExpired(
+            f"the object at {address!r} was collected: no commit that the rules of retention keep"
+            " holds it any more; `lochan gc undo` brings it back while it is in the trash",
+            address=address,
+        ) from error
 
 
 def locate(lake: Lake, repository: Repository, address: str) -> tuple[ObjectStore, str]:
@@ -101,8 +115,7 @@ class _Blocks:
 
     def __iter__(self) -> Iterator[bytes]:
         for address, span in self._parts:
-            store, name = locate(self._lake, self._repository, address)
-            self._open = store.get(name, span)
+            self._open = _opened(self._lake, self._repository, address, span)
             yield from self._open
 
     def close(self) -> None:

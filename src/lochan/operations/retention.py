@@ -27,11 +27,17 @@ MOST_DAYS: Final = 2**31 - 1
 def get_gc_rules(lake: Lake, repository: Repository) -> GarbageCollectionRules:
     """Read the rules. Raises NotFound, code no-gc-rules, where none were set."""
     lake.branches.fresh_repository(repository)
-    found = _table(lake, repository).find(NAME)
+    found = find_gc_rules(lake, repository)
     if found is None:
         message = f"repository {repository.repository_id!r} has no retention rules; set some first"
         raise NotFound(message, code="no-gc-rules", repository=repository.repository_id)
-    return found.record
+    return found
+
+
+def find_gc_rules(lake: Lake, repository: Repository) -> GarbageCollectionRules | None:
+    """Read the rules; None where there are none."""
+    found = _table(lake, repository).find(NAME)
+    return found.record if found else None
 
 
 def set_gc_rules(

@@ -3,7 +3,8 @@
 
 The same bytes give the same block. It is put again even if it is there: the store's time of it is
 its age for collection, and a block that somebody is about to name must not look old. Putting the
-same bytes twice is harmless, so that a put of unknown outcome is repeated.
+same bytes twice is harmless, so that a put of unknown outcome is repeated. While a collector takes
+blocks away, the bytes go to an address of their own (`lochan.operations.gc.sweeping`).
 """
 
 import hashlib
@@ -18,6 +19,7 @@ from lochan.model.records import Repository
 from lochan.objects.address import block_address
 from lochan.objects.body import chunks, cut
 from lochan.objects.store import Body, ObjectStore
+from lochan.operations.gc.sweeping import are_blocks_swept
 from lochan.operations.lake import Lake
 from lochan.operations.read_entry import read_entry
 from lochan.refs.outcomes import surely
@@ -29,7 +31,8 @@ def store_blocks(
     lake: Lake, repository: Repository, key: ObjectKey, body: Body, block_bytes: int
 ) -> tuple[Block, ...]:
     """Store a stream as blocks. What the stream raises goes through; nothing names its blocks."""
-    objects = lake.storage(repository.storage_namespace).objects
+    storage = lake.storage(repository.storage_namespace)
+    objects = storage.objects
     name = key.decode(errors="replace")
 
     def stored() -> Iterator[Block]:
@@ -37,6 +40,9 @@ def store_blocks(
             digest = hashlib.sha256(piece).digest()
             address = block_address(digest, name)
             surely(partial(_put, objects, address, piece))
+            if are_blocks_swept(lake, repository):  # what we have just put may go at this moment
+                address = storage.addresses.new(name)
+                surely(partial(_put, objects, address, piece))
             yield Block(address, 0, len(piece), digest)
 
     return tuple(stored())

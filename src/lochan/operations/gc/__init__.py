@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collect garbage: find the objects that nothing shows any more, and remove them, twice sure.
+
+        list      every object under data/, first of all: what comes later is no candidate
+        mark      what is staged, then what commits hold, then the log of copies (H19)
+        condemn   an object that is old and not marked is written down, and nothing else is done
+        remove    what was condemned a grace ago, and is found dead again, goes to the trash
+        empty     what has been in the trash for a grace, and is not marked even now, goes for good
+
+A grace lies between the two looks, and no story takes that long. So a story that was on its way at
+the first look is over at the second one, where what it has made is seen. And a story that begins
+after the first look finds nothing to bring back: an object that was dead is named by no row, and a
+commit that alone held it is marked as expired, on which nobody builds (`lochan.refs.expired`). What
+is dead stays dead. This is why a mark may miss what moves while it looks, without harm, and why
+nothing here takes a lock that a writer would feel.
+
+Whatever cannot be read ends a run before anything is removed: a tree that is missing is not empty.
+Objects outside of data/, imported ones among them, are never touched, nor is metadata.
+
+Reading order: expiry (which commits rules keep), roots, marks (the objects of a range, remembered),
+mark, listing, condemned, trash, lease, collect (a run), empty, undo. docs/formats/gc.md.
+"""

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run: list, mark, condemn what is dead, and move to the trash what was condemned a grace ago.
+
+A crash behind any step leaves what the next run goes on from:
+
+    list, mark              nothing was written but remembered marks
+    commits expire          nobody builds on them; the next run finds the same
+    list of the condemned   named by its row, or nobody's
+    trash list and row      some or none of its objects moved; the others are still condemned
+    moving                  each object is in its place, in the trash, or in both
+"""
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+import msgspec
+
+from lochan.errors import NotFound, Refused
+from lochan.model.ids import CommitId
+from lochan.model.instant import EPOCH, NANOSECONDS, Instant, from_seconds
+from lochan.model.records import Repository, RepositoryState
+from lochan.objects.namespace import Namespace
+from lochan.operations.allowed import require_writable
+from lochan.operations.gc.condemned import Dead, read_condemned, write_condemned
+from lochan.operations.gc.expiry import Horizon
+from lochan.operations.gc.lease import Lease, collecting
+from lochan.operations.gc.listing import Listing, is_block
+from lochan.operations.gc.mark import Marked, Told, mark, tell_nobody
+from lochan.operations.gc.marks import ReadMarks
+from lochan.operations.gc.report import EXAMPLES, Amount, Report, largest_partitions
+from lochan.operations.gc.roots import address_hash
+from lochan.operations.gc.sweeping import end_sweeping, sweeping_blocks
+from lochan.operations.gc.trash import Bin, State, fits, list_trash
+from lochan.operations.gc.undo import bring_back
+from lochan.operations.lake import Lake
+from lochan.operations.link_object import LINK_EXPIRY_S
+from lochan.refs.branches import list_branches
+from lochan.refs.copy_log import forget_copies
+from lochan.refs.expired import Expired, expired_commits
+from lochan.refs.repositories import is_same
+from lochan.refs.tables import repositories
+
+# Longer than an address may be linked, and than anybody's clock is wrong.
+GRACE_S: Final = 2 * LINK_EXPIRY_S
+MOST_SHARE: Final = 0.5
+_LOOKS: Final = 2  # graces for which the log of copies is kept
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """How to collect. A grace below the default is for lakes to which nobody writes meanwhile."""
+
+    grace_s: float = GRACE_S
+    most_share: float = MOST_SHARE
+    force: bool = False  # move more than that share
+    read: ReadMarks | None = None  # who works out the marks of ranges
+
+    @property
+    def grace(self) -> int:
+        """The grace in nanoseconds."""
+        return int(self.grace_s * NANOSECONDS)
+
+
+def plan(
+    lake: Lake, repository: Repository, how: Collection | None = None, told: Told = tell_nobody
+) -> Report:
+    """Say what a run would do now, and do nothing but remember the marks of ranges.
+
+    Raises: Refused, code gc-bare or gc-namespace-shared; Corruption; Unavailable.
+    """
+    return _Run(lake, repository, how or Collection(), told).look(is_plan=True)
+
+
+def collect(
+    lake: Lake, repository: Repository, how: Collection | None = None, told: Told = tell_nobody
+) -> Report:
+    """Collect the garbage of a repository.
+
+    Raises: what `plan` raises; Refused, code gc-share, when too much would go, after which it is
+    condemned and nothing has moved; Conflict, code gc-running or gc-lease-lost.
+    """
+    require_writable(lake.branches.fresh_repository(repository), force=lake.force)
+    how = how or Collection()
+    with collecting(lake, repository) as lease:
+        report = _Run(lake, repository, how, told).run(lease)
+        if how.grace or not report.waiting.count:
+            return report
+        return _Run(lake, repository, how, told).run(lease)  # without a grace, the second look
+
+
+class _Run:
+    """One run of collection."""
+
+    def __init__(self, lake: Lake, repository: Repository, how: Collection, told: Told) -> None:
+        self._lake = lake
+        self._repository = repository
+        self._how = how
+        self._told = told
+        self._id = lake.environment.new_id()
+        self._horizon = Horizon(from_seconds(lake.environment.now()), how.grace)
+
+    def look(self, *, is_plan: bool) -> Report:
+        """List, mark and compare."""
+        report, _, _ = self._look(is_plan=is_plan)
+        return report
+
+    def run(self, lease: Lease) -> Report:
+        """Do all of it."""
+        self._end_what_others_began(lease)
+        report, dead, marked = self._look(is_plan=False)
+        lease.renew()
+        self._expire(marked)
+        lease.renew()
+        self._condemn(dead)
+        self._require_share(report)
+        due = [each for each in dead if self._is_due(each)]
+        moved = self._remove(due, lease, marked) if due else 0
+        if moved:
+            self._condemn([each for each in dead if not self._is_due(each)])
+        before = Instant(self._horizon.now - _LOOKS * self._how.grace)
+        forget_copies(self._lake.store, self._repository, before)
+        return msgspec.structs.replace(report, moved=moved)
+
+    def _look(self, *, is_plan: bool) -> tuple[Report, list[Dead], Marked]:
+        _require_own_namespace(self._lake, self._repository)
+        objects = self._lake.storage(self._repository.storage_namespace).objects
+        with Listing() as listing:
+            # First of all: what comes after this is no candidate, whatever the mark has missed.
+            listing.fill(objects, self._horizon.young, self._told)
+            marked = mark(self._lake, self._repository, self._horizon, self._how.read, self._told)
+            dead = self._dead(listing, marked)
+        due = Amount.of(filter(self._is_due, dead))
+        all_dead = Amount.of(dead)
+        waiting = [each.since for each in dead if not self._is_due(each)]
+        report = Report(
+            run=self._id,
+            is_plan=is_plan,
+            time=self._horizon.now,
+            listed=Amount(listing.count, listing.size),
+            young=listing.young,
+            dead=all_dead,
+            due=due,
+            waiting=Amount(all_dead.count - due.count, all_dead.size - due.size),
+            next_due=Instant(min(waiting) + self._how.grace) if waiting else EPOCH,
+            commits_kept=len(marked.roots.kept),
+            commits_expired=len(marked.roots.expired),
+            ranges=marked.ranges,
+            partitions=largest_partitions(dead),
+            examples=tuple(each.address for each in islice(dead, EXAMPLES)),
+        )
+        return report, dead, marked
+
+    def _dead(self, listing: Listing, marked: Marked) -> list[Dead]:
+        """Give what is listed, old and not marked, with the time since when that is known."""
+        known = read_condemned(self._lake, self._repository)
+        now = from_seconds(self._lake.environment.now())
+        found = (
+            Dead(known.get(each.address, now), each.size, each.address)
+            for each in listing
+            if address_hash(each.address) not in marked.objects
+        )
+        return [each for each in found if fits(each, self._id)]
+
+    def _is_due(self, dead: Dead) -> bool:
+        """Say whether an object was condemned a grace before this run began to list."""
+        return dead.since <= self._horizon.young
+
+    def _expire(self, marked: Marked) -> None:
+        """Have nobody build on commits that are not kept, before anything of theirs is condemned.
+
+        A commit that is kept again, by other rules, can be built on again if nothing of it is gone.
+        """
+        table = expired_commits(self._lake.store, self._repository)
+        known = {CommitId(name.decode()): row for name, row in table.scan()}
+        for commit in sorted(marked.roots.expired - known.keys()):
+            table.set(commit.encode(), Expired(time=from_seconds(self._lake.environment.now())))
+        for commit in sorted(known.keys() & marked.roots.kept):
+            if not known[commit].swept:
+                table.delete(commit.encode())
+
+    def _condemn(self, dead: list[Dead]) -> None:
+        # Objects that are condemned only now count from now: their commits have just expired.
+        now = from_seconds(self._lake.environment.now())
+        started = self._horizon.now
+        listed = (each if each.since < started else each._replace(since=now) for each in dead)
+        write_condemned(self._lake, self._repository, self._id, now, listed)
+
+    def _require_share(self, report: Report) -> None:
+        if report.share > self._how.most_share and not self._how.force:
+            raise Refused(
+                f"{report.due.count} of {report.listed.count} objects, {report.share:.0%} of the"
+                f" store, would go, and {self._how.most_share:.0%} is the most; look at the plan,"
+                " then force it if it is right",
+                code="gc-share",
+                share=report.share,
+            )
+
+    def _remove(self, due: list[Dead], lease: Lease, marked: Marked) -> int:
+        self._sweep_commits(marked)
+        trash = Bin(self._lake, self._repository, self._id, lease.renew)
+        trash.open(self._horizon.now, due)
+        moved = trash.put((each for each in due if not is_block(each.address)), self._told)
+        blocks = [each for each in due if is_block(each.address)]
+        if blocks:
+            with sweeping_blocks(self._lake, self._repository, self._id):
+                moved += trash.put(filter(self._is_still_old, blocks), self._told)
+        trash.become(State.MOVED)
+        return moved
+
+    def _sweep_commits(self, marked: Marked) -> None:
+        """Write down that objects of expired commits go now: these never become good again."""
+        table = expired_commits(self._lake.store, self._repository)
+        for name, row in list(table.scan()):
+            is_due = row.time <= self._horizon.young
+            if is_due and not row.swept and CommitId(name.decode()) in marked.roots.expired:
+                table.set(name, Expired(time=row.time, swept=self._id))
+
+    def _is_still_old(self, block: Dead) -> bool:
+        objects = self._lake.storage(self._repository.storage_namespace).objects
+        try:
+            stored = from_seconds(objects.head(block.address).modified)
+        except NotFound:
+            return False
+        return stored < self._horizon.young
+
+    def _end_what_others_began(self, lease: Lease) -> None:
+        """Call what a run moved before it died moved: the rest is where it was. End an undo."""
+        end_sweeping(self._lake, self._repository)
+        for row in list_trash(self._lake, self._repository):
+            trash = Bin(self._lake, self._repository, row.run, lease.renew)
+            if row.state is State.MOVING:
+                trash.become(State.MOVED)
+            elif row.state is State.UNDONE:
+                bring_back(self._lake, self._repository, trash, row, self._told)
+
+
+def _require_own_namespace(lake: Lake, repository: Repository) -> None:
+    """Refuse where objects may be others': a namespace that is shared, or waits for its refs."""
+    if next(list_branches(lake.tables(repository), hidden=True), None) is None:
+        message = f"repository {repository.repository_id!r} has no branch; restore its refs first"
+        raise Refused(message, code="gc-bare")
+    own = Namespace.parse(repository.storage_namespace)
+    for _, other in repositories(lake.store).scan():
+        if is_same(other, repository) or other.repository_state is RepositoryState.DELETING:
+            continue
+        if own.overlaps(Namespace.parse(other.storage_namespace)):
+            message = f"repository {other.repository_id!r} has objects in the same namespace"
+            raise Refused(f"{message}; nothing is collected there", code="gc-namespace-shared")

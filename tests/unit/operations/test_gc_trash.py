@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The trash, refusals and crashes of collection: what goes can come back."""
+
+import msgspec
+import pytest
+
+from lochan.errors import Conflict, Corruption, NotFound, Refused
+from lochan.model.ids import BranchName
+from lochan.objects.address import metadata_address
+from lochan.operations.branches import create_branch
+from lochan.operations.gc.collect import Collection, plan
+from lochan.operations.gc.empty import empty_trash
+from lochan.operations.gc.lease import LEASE_S, Lease
+from lochan.operations.gc.marks import PREFIX as MARKS
+from lochan.operations.gc.trash import State, Trash, list_trash, trash_table
+from lochan.operations.gc.undo import undo
+from support.collected_lake import GRACE, Ground, expire, long_dead
+from support.lakes import MAIN
+
+
+@pytest.fixture
+def ground() -> Ground:
+    return Ground.open()
+
+
+def test_undo_brings_everything_back(ground: Ground) -> None:
+    old = expire(ground)
+    before = ground.addresses()
+    run = ground.run_twice()
+    assert ground.addresses() != before
+    row, count = undo(*ground.where)
+    assert (row.run, count) == (run.run, 2)
+    assert ground.addresses() == before
+    assert ground.read("k", old) == b"first"
+    create_branch(*ground.where, BranchName("b"), old)
+    with pytest.raises(NotFound, match="nothing is in the trash"):
+        undo(*ground.where)
+
+
+def test_the_trash_is_emptied_after_another_grace(ground: Ground) -> None:
+    long_dead(ground)
+    ground.run_twice()
+    assert empty_trash(*ground.where)[0].count == 0
+    ground.wait(GRACE)
+    assert empty_trash(*ground.where)[0].count == 1
+    assert ground.addresses("_lochan/trash/") == set()
+    assert list_trash(*ground.where) == []
+
+
+def test_what_is_alive_after_all_comes_back_when_the_trash_is_emptied(ground: Ground) -> None:
+    first = ground.put("k", b"first")
+    lake, repository = ground.where
+    token = lake.branches.fresh(repository, MAIN).record.staging_token
+    staged = lake.staging.find(token, b"k")
+    assert staged is not None
+    ground.delete("k")
+    ground.wait(GRACE + 1)
+    ground.run_twice()
+    lake.staging.set(token, staged[0])  # as a snapshot of the KV store would bring it back
+    ground.wait(GRACE)
+    gone, back = empty_trash(lake, repository)
+    assert (gone.count, back.count) == (0, 1)
+    assert ground.is_there(first)
+
+
+def test_more_than_a_share_of_the_store_is_refused(ground: Ground) -> None:
+    for number in range(4):
+        ground.put("k", b"%d" % number)
+    ground.wait(GRACE + 1)
+    careful = Collection()
+    ground.run(careful)
+    ground.wait(GRACE + 1)
+    with pytest.raises(Refused, match="3 of 4 objects") as told:
+        ground.run(careful)
+    assert told.value.code == "gc-share"
+    assert len(ground.addresses()) == 4
+    assert ground.run().moved == 3
+
+
+def test_a_tree_that_is_missing_ends_the_run(ground: Ground) -> None:
+    ground.put("k")
+    made = ground.commit()
+    long_dead(ground)
+    ground.stage.storage.objects.delete(metadata_address(made.meta_range_id))
+    ground.stage.storage.snapshots.files._metaranges._kept.clear()
+    with pytest.raises(Corruption, match="fsck"):
+        ground.run()
+
+
+def test_a_bare_repository_is_not_collected(ground: Ground) -> None:
+    lake, repository = ground.where
+    long_dead(ground)
+    lake.tables(repository).branches.delete(MAIN.encode())
+    with pytest.raises(Refused, match="restore its refs"):
+        plan(*ground.where)
+
+
+def test_one_collection_at_a_time(ground: Ground) -> None:
+    lease = Lease(*ground.where)
+    with pytest.raises(Conflict, match="under way"):
+        ground.run()
+    ground.wait(LEASE_S + 1)
+    ground.run()  # whoever had it is gone
+    with pytest.raises(Conflict, match="took over"):
+        lease.renew()
+
+
+def test_the_next_run_ends_what_a_crashed_one_began(ground: Ground) -> None:
+    long_dead(ground)
+    run = ground.run_twice()
+    trash_table(*ground.where).update(
+        run.run.encode(), lambda row: row and _as(row, State.MOVING), ground.clock
+    )
+    ground.run()
+    assert [row.state for row in list_trash(*ground.where)] == [State.MOVED]
+    trash_table(*ground.where).update(
+        run.run.encode(), lambda row: row and _as(row, State.UNDONE), ground.clock
+    )
+    ground.run()
+    assert list_trash(*ground.where) == []
+    assert len(ground.addresses()) == 2
+
+
+def _as(row: Trash, state: State) -> Trash:
+    return msgspec.structs.replace(row, state=state)
+
+
+def test_ranges_are_read_once_and_damaged_marks_again(ground: Ground) -> None:
+    long_dead(ground)
+    ground.commit()
+    ground.run()
+    (mark,) = ground.addresses(MARKS)
+    opened = ground.stage.storage.snapshots.files.opened
+    ground.run()
+    assert ground.stage.storage.snapshots.files.opened == opened
+    ground.stage.storage.objects.put(mark, b"LOCHANM1 and nothing sensible")
+    assert ground.run().dead.count == 1
+    assert ground.stage.storage.snapshots.files.opened == opened + 1
+
+
+def test_without_a_grace_both_looks_are_in_one_run(ground: Ground) -> None:
+    ground.put("k", b"first")
+    ground.put("k", b"second")
+    ground.wait(1)
+    assert ground.run(Collection(grace_s=0)).moved == 1
