@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of commands and the commands agree, and every command tells how it is used."""
 
+import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,13 @@ def test_every_command_has_help_for_all_that_it_takes(path: str, command: TyperC
     if path.split()[1] not in {*OF_A_SERVER, "version"}:
         assert others[-1].startswith("Example: ")
         assert path in others[-1]
+
+
+@pytest.mark.parametrize(("path", "command"), COMMANDS.items(), ids=list(COMMANDS))
+def test_every_example_is_understood(path: str, command: TyperCommand) -> None:
+    for example in re.findall(rf"^Example: .*?({path}[^|>)]*)", help_of(command), re.MULTILINE):
+        args = shlex.split(example.removesuffix('"') if example.count('"') % 2 else example)
+        command.make_context(path, args[len(path.split()) :])
 
 
 def test_every_command_on_a_lake_takes_a_folder_and_json() -> None:
