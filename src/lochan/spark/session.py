@@ -28,13 +28,16 @@ from lochan.spark.hadoop import open_settings, tell_credentials
 from lochan.spark.java import find_java
 from lochan.spark.options import as_text
 from lochan.spark.ship import ship, ship_settings
+from lochan.spark.source import register
 
 LOCAL: Final = "local[*]"
+LAKE_VARIABLE: Final = "LOCHAN_SPARK_LAKE"  # a folder; what `lochan spark` tells scripts
+MASTER_VARIABLE: Final = "LOCHAN_SPARK_MASTER"
 # Spark's own list of names whose values are not shown, and the one that OAuth2 goes by.
 _SECRETS: Final = "(?i)secret|password|passwd|token|credential|access[.]?key"
 _QUIET: Final = """\
 rootLogger.level = error
-logger.shell.name = org.apache.spark.repl.Main
+logger.shell.name = org.apache.spark.api.python.PythonGatewayServer
 logger.shell.level = error
 rootLogger.appenderRef.stderr.ref = stderr
 appender.stderr.type = Console
@@ -54,12 +57,13 @@ def session(
 ) -> SparkSession:
     """Give a Spark session bound to a lake; the one of this process if there is one already.
 
-    `master` is local[*] unless the environment names one; `conf` takes Spark's settings by their
+    Without a lake it is that of `lochan spark`, or none. `master` is local[*] unless the
+    environment names one (LOCHAN_SPARK_MASTER, SPARK_REMOTE); `conf` takes Spark's settings by their
     names: `**{"spark.sql.shuffle.partitions": 8}`. Raises NotFound, Refused where Java is missing
     or too old, and Refused for executors that cannot run our package.
     """
-    opened = lake if isinstance(lake, Lake) or lake is None else open_embedded(lake)
-    master = master or _named_master() or LOCAL
+    opened = _opened(lake)
+    master = master or variables().get(MASTER_VARIABLE) or variables().get("SPARK_REMOTE") or LOCAL
     if master.startswith("sc://"):
         spark = _connected(master, name, conf)
     else:
@@ -67,6 +71,7 @@ def session(
     if opened is not None:
         bind(spark, opened)
         tell_credentials(spark, opened)
+    register(spark, opened)
     if not master.startswith(("local", "sc://")) or master.startswith("local-cluster"):
         ship(spark, cache_folder())
     return spark
@@ -101,6 +106,16 @@ def _connected(master: str, name: str, conf: dict[str, object]) -> SparkSession:
         raise NotFound(message, code="connect-not-installed") from error
 
 
+def settings(lake: Lake | None = None) -> dict[str, str]:
+    """Give Spark's settings as texts, for programs that are handed to a cluster."""
+    return {name: as_text(value) for name, value in _settings(lake).items()}
+
+
+def _opened(lake: Lake | str | os.PathLike[str] | None) -> Lake | None:
+    said = lake if lake is not None else variables().get(LAKE_VARIABLE)
+    return open_embedded(said) if isinstance(said, str | os.PathLike) else said
+
+
 def _settings(lake: Lake | None) -> dict[str, object]:
     told: dict[str, object] = {
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_log_settings()}",
@@ -121,8 +136,3 @@ def _log_settings() -> Path:
     if not file.exists() or file.read_text(encoding="utf-8") != _QUIET:
         file.write_text(_QUIET, encoding="utf-8")
     return file
-
-
-def _named_master() -> str:
-    known = variables()
-    return known.get("SPARK_REMOTE", "") or known.get("MASTER", "")
