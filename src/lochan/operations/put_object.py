@@ -28,7 +28,7 @@ from lochan.operations.stage import seen_writable, stage, stage_rows
 from lochan.operations.view import find_record, is_same_view, read_stably, tokens_of
 from lochan.refs.outcomes import begun
 
-__all__ = ["Condition", "put_object", "require_condition", "stage_entry"]
+__all__ = ["Condition", "put_object", "require_condition", "stage_entry", "stage_if"]
 
 # A lost race means that somebody else's write went through, so that this bounds only a storm.
 ATTEMPTS = 100
@@ -86,6 +86,20 @@ def stage_entry(
     if condition is None:
         stage_rows(lake, repository, branch, [staged])
         return
+    stage_if(lake, repository, branch, staged, condition)
+
+
+def stage_if(
+    lake: Lake,
+    repository: Repository,
+    branch: BranchName,
+    staged: StagedEntry,
+    condition: Condition,
+) -> None:
+    """Stage an entry, or a tombstone, where what the branch shows meets a condition.
+
+    Raises: PredicateFailed; as `stage`.
+    """
     stage(lake, repository, branch, _Conditional(lake, repository, branch, staged, condition))
 
 

@@ -2,20 +2,27 @@
 """Rename one object by metadata alone: its entry goes to the new key, and its bytes stay.
 
     1. copy by reference to the new key, which is logged (H19), unless something is there
-    2. a tombstone at the old key
+    2. a tombstone at the old key, unless that was written anew
 
 Step 2 begins when step 1 was acknowledged, so the object can always be reached under one key or the
 other, and under both for a moment. After a failure in between, the same call with `overwrite` ends
-it. As with a prefix, nobody should write to the old key meanwhile.
+it. What somebody writes to the old key after it was copied comes after the rename, and stays.
 """
 
+from contextlib import suppress
+
+import msgspec
+
 from lochan.errors import AlreadyExists, InvalidInput, PredicateFailed
+from lochan.kernel.records import Record
+from lochan.model.codec import decode_entry
+from lochan.model.entry import Entry
 from lochan.model.ids import BranchName, ObjectKey
-from lochan.model.records import Repository
-from lochan.operations.conditions import if_absent
+from lochan.model.records import Repository, StagedEntry
+from lochan.operations.conditions import Condition, if_absent
 from lochan.operations.copy_object import Source, copy_object
-from lochan.operations.delete_objects import delete_objects
 from lochan.operations.lake import Lake
+from lochan.operations.put_object import stage_if
 from lochan.refs.outcomes import begun
 
 
@@ -37,11 +44,26 @@ def rename_object(
         raise InvalidInput(f"{source!r} is renamed to itself", code="prefixes-overlap")
     condition = None if overwrite else if_absent
     try:
-        copy_object(
+        copied = copy_object(
             lake, repository, branch, destination, Source(branch, source), condition=condition
         )
     except PredicateFailed as error:
         message = f"there is an object {destination!r} on {branch!r}; choose another key"
         raise AlreadyExists(message, code="object-exists") from error
-    with begun(f"the rename of {source!r}"):
-        delete_objects(lake, repository, branch, [source])
+    with begun(f"the rename of {source!r}"), suppress(PredicateFailed):
+        stage_if(lake, repository, branch, StagedEntry(source), _gone_or(copied))
+
+
+def _gone_or(copied: Entry) -> Condition:
+    """Make the condition that a key still shows what was copied from it, or nothing.
+
+    Also where nothing is shown a tombstone is written: what hides the object may be in no commit.
+    """
+
+    def met(shown: Record | None) -> bool:
+        if shown is None:
+            return True
+        found = decode_entry(shown.value)
+        return msgspec.structs.replace(found, last_modified=copied.last_modified) == copied
+
+    return met

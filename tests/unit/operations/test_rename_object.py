@@ -5,7 +5,9 @@ import pytest
 
 from lochan.errors import AlreadyExists, InvalidInput, NotFound
 from lochan.faults import Fault
+from lochan.kv.faulty import Call, Faulty
 from lochan.model.ids import ObjectKey
+from lochan.operations.lake import Lake
 from lochan.operations.read_object import stat_object
 from lochan.operations.rename_object import rename_object
 from lochan.refs.copy_log import logged_copies
@@ -59,3 +61,23 @@ def test_whatever_fails_the_object_is_under_one_key_or_the_other(fault: Fault) -
         assert content(stage) == {B: b"one"}
 
     assert fail_each_call(fault, prepare, rename, look) > 8
+
+
+@pytest.mark.parametrize("moment", [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
+def test_what_is_written_to_the_old_key_meanwhile_is_never_lost(moment: int) -> None:
+    stage = open_stage()
+    put(stage, A, b"one")
+    met = 0
+
+    def write_then(_: Call) -> Fault:
+        nonlocal met
+        met += 1
+        if met == moment:
+            put(stage, A, b"two")
+        return Fault.OK
+
+    watched = Faulty(stage.lake.store, write_then, stage.lake.environment)
+    lake = Lake.of(watched, stage.lake.environment, lambda _: stage.storage)
+    rename_object(lake, stage.repository, MAIN, A, B)
+    assert met >= moment
+    assert content(stage) in ({B: b"two"}, {A: b"two", B: b"one"})
