@@ -35,6 +35,7 @@ from lochan.operations.import_objects import ImportRequest, ListedObject, import
 from lochan.operations.import_paths import ImportPath, import_paths
 from lochan.operations.kv_copy_ledger import Phase
 from lochan.operations.link_object import Uploaded, link_object, new_address
+from lochan.operations.link_objects import Link, link_objects
 from lochan.operations.list_objects import list_objects
 from lochan.operations.log_commits import LogRequest, log_commits
 from lochan.operations.merge import MergeRequest, merge
@@ -97,6 +98,16 @@ def link(place: Place) -> object:
     return link_object(*place.where, MAIN, NEW, Uploaded(given, 1, e_tag(b"9")))
 
 
+def link_several(place: Place) -> None:
+    objects = place.lake.storage(place.known.repository.storage_namespace).objects
+    links = []
+    for key in (NEW, B):
+        given = new_address(*place.where, DEV, key).address
+        objects.put(given, b"9")
+        links.append(Link(key, Uploaded(given, 1, e_tag(b"9"))))
+    link_objects(*place.where, DEV, links)
+
+
 def import_listed(place: Place) -> object:
     listed = ListedObject(b"d/x", "mem://far/raw/x", 1, e_tag(b"8"), Instant(1))
     return import_objects(*place.where, MAIN, [listed], IMPORT)
@@ -150,6 +161,7 @@ STORIES: dict[str, Story] = {
     "put if present": lambda p: put_object(*p.where, MAIN, A, b"9", condition=if_present),
     "put if match": lambda p: put_object(*p.where, DEV, A, b"9", condition=if_match(e_tag(b"1"))),
     "link": link,
+    "link several": link_several,
     "copy": lambda p: copy_object(*p.where, MAIN, NEW, Source(DEV, B)),
     "copy within": lambda p: copy_object(*p.where, DEV, NEW, Source(DEV, B)),
     "delete": lambda p: delete_objects(*p.where, DEV, [A, B]),

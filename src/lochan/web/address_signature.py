@@ -32,6 +32,8 @@ from lochan.operations.link_object import new_address
 from lochan.web.call import Call
 from lochan.web.presign import signing_key
 
+# Who reads by the physical path, as Hadoop does, would be led out of the folder.
+_CHANGES_FOLDER: Final = frozenset({"", ".", ".."})
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -80,6 +82,8 @@ def require_given_below(call: Call, address: str, folder: str, path: str) -> Non
     """
     found = find_data(address)
     if found is None or not found.signature or not found.rest.startswith("/"):
+        raise _not_given(address)
+    if not _CHANGES_FOLDER.isdisjoint(found.rest[1:].split("/")):
         raise _not_given(address)
     if not folder.endswith("/") or not path.startswith("" if folder == "/" else folder):
         raise _not_given(address)

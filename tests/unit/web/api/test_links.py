@@ -69,6 +69,13 @@ def test_rel_S16_an_address_is_linked_below_its_own_folder_alone(
     assert (answer.status_code, answer.json["code"]) == (400, "link-invalid")
 
 
+@pytest.mark.parametrize("name", ["../x", "a/../../x", "./x", "a//x", ""])
+def test_rel_S16_no_address_leads_out_of_its_folder(objects: Objects, name: str) -> None:
+    top = folder_address(objects)
+    store(objects, f"{top}/{name}")
+    assert link(objects, row("t/x", f"{top}/{name}")).json["code"] == "link-invalid"
+
+
 def test_an_address_of_one_object_is_no_folder(objects: Objects) -> None:
     top = folder_address(objects, "t/x")
     store(objects, top)
