@@ -75,13 +75,12 @@ fmt: $(VENV)/packages
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
 
-# Universal: one file for every Python and platform that pyproject.toml allows. pyspark is left out
-# until code under spark/ needs it; it is larger than all the rest together.
+# Universal: one file for every Python and platform that pyproject.toml allows.
 lock:
 	$(PYTHON) -m venv .cache/lock
 	.cache/lock/bin/python -m pip install --quiet --disable-pip-version-check uv
 	.cache/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
-		--generate-hashes --no-header --extra dev --extra postgres --extra cloud --extra arrow \
+		--generate-hashes --no-header --extra dev --extra postgres --extra cloud --extra arrow --extra spark \
 		--output-file requirements.lock pyproject.toml
 
 proto:
