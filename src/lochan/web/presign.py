@@ -55,6 +55,7 @@ class Ticket(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
     name: str = ""  # what is read, as it is called, checked and typed in the lake
     e_tag: str = ""
     content_type: str = ""
+    size: int = -1
 
 
 _encode = msgspec.json.Encoder().encode
@@ -92,6 +93,7 @@ def presign_read(call: Call, entry: Entry, path: str) -> Signed | None:
         name=path.rpartition("/")[2],
         e_tag=entry.e_tag,
         content_type=entry.content_type,
+        size=entry.size,
     )
     if isinstance(store, SupportsPresign):
         return Signed(store.presign_get(name, lifetime(call.services)), ticket.expires)

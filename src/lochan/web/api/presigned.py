@@ -7,7 +7,7 @@ written once; a part again, as long as its upload lives.
 
 import base64
 
-from lochan.errors import Gone, InvalidInput, NotFound
+from lochan.errors import Conflict, Gone, InvalidInput, NotFound
 from lochan.model.instant import from_seconds
 from lochan.objects.body import Measured
 from lochan.objects.store import IF_ABSENT
@@ -40,6 +40,9 @@ def read_presigned(call: Call) -> Reply:
     ticket = _ticket(call, "GET")
     store, name = locate(call.lake, call.repository, ticket.address)
     info = store.head(name)
+    if ticket.size not in {-1, info.size}:
+        message = f"the object has {info.size} bytes and had {ticket.size}; somebody changed it"
+        raise Conflict(f"{message} where it lies, import it again", code="object-changed")
     modified = from_seconds(info.modified)
     shown = Shown(ticket.name, info.size, ticket.e_tag, ticket.content_type, modified)
     return object_reply(

@@ -164,7 +164,7 @@ def test_a_url_leads_to_where_the_server_says_it_is(objects: Objects, tmp_path: 
 def test_a_ticket_says_no_more_than_it_must(objects: Objects) -> None:
     ticket = unpacked(token_of(write_url(objects)))
     assert len(ticket) == len(Ticket.__struct_fields__)
-    assert ticket[4:] == ["", 0, "", "", ""]
+    assert ticket[4:] == ["", 0, "", "", "", -1]
 
 
 class _Ahead(RealEnvironment):
@@ -187,3 +187,20 @@ def test_rel_S9_the_pin_of_an_open_file_is_no_signed_url(objects: Objects) -> No
     pin = parse_qs(urlsplit(opened.headers["location"]).query)["pin"][0]
     answer = objects.fetch("GET", with_token(read_url(objects), pin))
     assert (answer.status_code, answer.json["code"]) == (403, "invalid-signed-url")
+
+
+def test_other_bytes_are_not_given_for_those_that_were_linked(tmp_path: Path) -> None:
+    far = tmp_path / "raw" / "a.csv"
+    far.parent.mkdir()
+    far.write_bytes(b"hello")
+    stores = Blockstore(readable_folders=(far.parent,))
+    with open_api(tmp_path / "lake", blockstore=stores) as api:
+        objects = Objects.made(api)
+        told = {"physical_address": f"file://{far}", "checksum": "5d41", "size_bytes": 5}
+        linked = api.put(f"{objects.branch}/objects", params={"path": "a.csv"}, json=told)
+        assert linked.status_code == 201
+        url = read_url(objects, "a.csv")
+        assert objects.fetch("GET", url).content == b"hello"
+        far.write_bytes(b"changed")
+        answer = objects.fetch("GET", url)
+        assert (answer.status_code, answer.json["code"]) == (409, "object-changed")
