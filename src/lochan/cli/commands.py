@@ -53,6 +53,7 @@ WORDS = {
     "import": Word("lochan.cli.imports", "Bring objects from elsewhere, uncopied.", _DATA),
     "local": Word("lochan.cli.local", "Keep a folder of this machine and a branch alike.", _DATA),
     "pfs": Word("lochan.cli.pfs", "The verbs of 2016: commits that are started and filled.", _DATA),
+    "spark": Word("lochan.cli.spark", "Run Spark on a lake: shell, script, cluster.", _DATA),
     "auth": Word("lochan.cli.auth", "Users, groups, policies, credentials, login.", _USERS),
     "fsck": Word("lochan.cli.fsck", "Look for damage, and mend what can be.", _LAKE),
     "diagnose": Word("lochan.cli.diagnose", "Write a bundle for people who help.", _LAKE),

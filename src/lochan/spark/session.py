@@ -33,6 +33,7 @@ from lochan.spark.source import register
 LOCAL: Final = "local[*]"
 LAKE_VARIABLE: Final = "LOCHAN_SPARK_LAKE"  # a folder; what `lochan spark` tells scripts
 MASTER_VARIABLE: Final = "LOCHAN_SPARK_MASTER"
+_SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"  # spark-submit has started the JVM
 # Spark's own list of names whose values are not shown, and the one that OAuth2 goes by.
 _SECRETS: Final = "(?i)secret|password|passwd|token|credential|access[.]?key"
 _QUIET: Final = """\
@@ -58,16 +59,17 @@ def session(
     """Give a Spark session bound to a lake; the one of this process if there is one already.
 
     Without a lake it is that of `lochan spark`, or none. `master` is local[*] unless the
-    environment names one (LOCHAN_SPARK_MASTER, SPARK_REMOTE); `conf` takes Spark's settings by their
-    names: `**{"spark.sql.shuffle.partitions": 8}`. Raises NotFound, Refused where Java is missing
-    or too old, and Refused for executors that cannot run our package.
+    environment names one (LOCHAN_SPARK_MASTER, SPARK_REMOTE) or spark-submit does; `conf` takes
+    Spark's settings by their names: `**{"spark.sql.shuffle.partitions": 8}`. Raises NotFound,
+    Refused where Java is missing or too old, and Refused for executors that cannot run our package.
     """
     opened = _opened(lake)
-    master = master or variables().get(MASTER_VARIABLE) or variables().get("SPARK_REMOTE") or LOCAL
+    master = master or _named_master()
     if master.startswith("sc://"):
         spark = _connected(master, name, conf)
     else:
         spark = _classic(master, name, opened, conf)
+        master = spark.sparkContext.master
     if opened is not None:
         bind(spark, opened)
         tell_credentials(spark, opened)
@@ -89,7 +91,9 @@ def tell_processes() -> None:
 def _classic(master: str, name: str, lake: Lake | None, conf: dict[str, object]) -> SparkSession:
     if SparkSession.getActiveSession() is None:  # else the JVM runs already
         tell_processes()
-    builder = SparkSession.builder.master(master).appName(name)
+    builder = SparkSession.builder.appName(name)
+    if master:
+        builder = builder.master(master)
     for key, value in {**_settings(lake), **conf}.items():
         builder = builder.config(key, as_text(value))
     return builder.getOrCreate()
@@ -136,3 +140,10 @@ def _log_settings() -> Path:
     if not file.exists() or file.read_text(encoding="utf-8") != _QUIET:
         file.write_text(_QUIET, encoding="utf-8")
     return file
+
+
+def _named_master() -> str:
+    """Give the master that surrounds us; nothing below spark-submit, which has chosen one."""
+    known = variables()
+    said = known.get(MASTER_VARIABLE) or known.get("SPARK_REMOTE")
+    return said or ("" if _SUBMITTED in known else LOCAL)
