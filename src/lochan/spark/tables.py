@@ -13,6 +13,7 @@ driver reads the metarange alone. `columns` prunes: what is not named is not mad
 when the function is called.
 """
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -98,7 +99,9 @@ class _Asked:
             return self.spark.createDataFrame([], schema)
         # A range of numbers in as many partitions: each task has one, and nothing is shuffled.
         numbers = self.spark.range(0, len(tasks), 1, len(tasks))
-        return numbers.mapInArrow(_Numbered(tasks), schema)
+        with warnings.catch_warnings():  # of pandas' version, which has no part in Arrow's way
+            warnings.filterwarnings("ignore", "PySpark does not yet", FutureWarning)
+            return numbers.mapInArrow(_Numbered(tasks), schema)
 
 
 class _Numbered:
