@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from lochan.model.ids import StagingToken
-from lochan.model.instant import from_seconds
+from lochan.model.instant import Instant, from_seconds
 from lochan.model.records import Branch, Repository
 from lochan.objects.store import ObjectStore
 from lochan.operations import commit_reads, hard_reset, merge, tags, transplant
@@ -19,6 +19,7 @@ from lochan.operations.gc import roots
 from lochan.operations.gc.collect import Collection, collect
 from lochan.operations.gc.expiry import Horizon
 from lochan.operations.gc.listing import Found, Listing
+from lochan.operations.gc.mark import Told, tell_nobody
 from lochan.operations.gc.roots import Roots
 from lochan.operations.lake import Lake
 from lochan.operations.open_commits import merge_commits, slot
@@ -124,11 +125,11 @@ def test_a_mutant_is_caught(name: str, monkeypatch: Patch, tally: Tally) -> None
 class ListsLast(Listing):
     """A listing that is made when it is looked through: after the mark."""
 
-    def fill(self, objects: ObjectStore, young: int, told: Callable[[str, int], None]) -> None:
-        self._later = lambda: Listing.fill(self, objects, young + 10**12, told)  # type: ignore[arg-type]  # an Instant
+    def fill(self, objects: ObjectStore, young: Instant, told: Told = tell_nobody) -> None:
+        self._later = (objects, Instant(young + 10**12), told)  # what is young is old, too
 
     def __iter__(self) -> Iterator[Found]:
-        self._later()
+        super().fill(*self._later)
         return super().__iter__()
 
 

@@ -2,6 +2,7 @@
 """Who works in a lake while it is collected: each draws what it does from the seed."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from lochan.faults import Fault
 from lochan.model.ids import BranchName, ObjectKey, TagName
@@ -100,8 +101,8 @@ def puts(w: Worker) -> object:
 
 
 @_says
-def deletes(w: Worker) -> object:
-    return delete_objects(*w.where, w.branch, [w.key])
+def deletes(w: Worker) -> None:
+    delete_objects(*w.where, w.branch, [w.key])
 
 
 @_says
@@ -111,8 +112,8 @@ def copies(w: Worker) -> object:
 
 
 @_says
-def renames(w: Worker) -> object:
-    return rename_object(*w.where, w.branch, w.key, w.key, overwrite=True)
+def renames(w: Worker) -> None:
+    rename_object(*w.where, w.branch, w.key, w.key, overwrite=True)
 
 
 @_says
@@ -146,8 +147,8 @@ def compacts(w: Worker) -> object:
 
 
 @_says
-def resets(w: Worker) -> object:
-    return reset(*w.where, w.branch)
+def resets(w: Worker) -> None:
+    reset(*w.where, w.branch)
 
 
 @_says
@@ -156,8 +157,8 @@ def branches(w: Worker) -> object:
 
 
 @_says
-def ends_branch(w: Worker) -> object:
-    return delete_branch(*w.where, BranchName("dev"))
+def ends_branch(w: Worker) -> None:
+    delete_branch(*w.where, BranchName("dev"))
 
 
 @_says
@@ -166,8 +167,8 @@ def tags(w: Worker) -> object:
 
 
 @_says
-def untags(w: Worker) -> object:
-    return delete_tag(*w.where, TagName("v1"))
+def untags(w: Worker) -> None:
+    delete_tag(*w.where, TagName("v1"))
 
 
 @_says
@@ -225,7 +226,7 @@ def make(world: World) -> CollectedScene:
     scene = CollectedScene(world)
     for name, stories in (("writer", WRITES), ("committer", COMMITS), ("mover", MOVES)):
         worker = Worker(scene, Chance(world.seed, name))
-        world.spawn(lambda w=worker, s=stories: w.works(s), name)
+        world.spawn(partial(worker.works, stories), name)
     if Chance(world.seed, "ruler").happens(0.3):
         ruler = Worker(scene, Chance(world.seed, "rules"))
         world.spawn(lambda: ruler.works((sets_rules,)), "ruler")
@@ -263,7 +264,7 @@ def make_marked(world: World) -> CollectedScene:
     scene = CollectedScene(world)
     for name in ("mover", "other mover"):
         mover = Worker(scene, Chance(world.seed, name))
-        world.spawn(lambda w=mover: w.works((renames, renames, copies)), name)
+        world.spawn(partial(mover.works, (renames, renames, copies)), name)
     committer = Worker(scene, Chance(world.seed, "committer"))
     world.spawn(lambda: committer.works((commits, seals, compacts, sweeps)), "committer")
     marker = Worker(scene, Chance(world.seed, "marker"))

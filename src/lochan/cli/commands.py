@@ -38,7 +38,7 @@ WORDS = {
     "branch": Word("lochan.cli.branch", "Make, list, reset and protect branches.", _REFS),
     "tag": Word("lochan.cli.tag", "Give commits names that they keep.", _REFS),
     "refs": Word("lochan.cli.refs", "Write all refs to files, and read them back.", _REFS),
-    "gc": Word("lochan.cli.gc", "Say how long history is kept.", _REFS),
+    "gc": Word("lochan.cli.collect", "Say how long history is kept, and remove the rest.", _REFS),
     "commit": Word("lochan.cli.commit", "Commit what is staged on a branch.", _HISTORY),
     "log": Word("lochan.cli.log", "Show the commits that led to a ref.", _HISTORY),
     "show": Word("lochan.cli.show_commit", "Show a commit and what it changed.", _HISTORY),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lochan gc rules`: how long history is kept."""
+"""`lochan gc rules`: how long history is kept. `lochan.cli.collect` has the other words of gc."""
 
 from typing import Annotated
 
@@ -13,7 +13,7 @@ from lochan.client.lake import Lake
 from lochan.errors import InvalidInput, NotFound
 from lochan.shapes.retention import GarbageCollectionRule, GarbageCollectionRules
 
-app = new_app("Say how long history is kept.")
+app = new_app("Say how long history is kept, and remove the rest.")
 rules = new_app("Say for how many days replaced objects are kept.")
 app.add_typer(rules, name="rules")
 
