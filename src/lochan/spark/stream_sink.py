@@ -11,7 +11,7 @@ beside the new one. So a batch is known by its query and its number, which its c
     2  tag stream-<query>-<batch> exists: its commit is the batch's, go on with 5
     3  stage the files on a private branch and commit them
     4  claim the batch: make that tag, at this commit. Who comes second takes the first's commit
-    5  look again, as in 1
+    5  look again, as in 1: between then and now others may have come and gone
     6  merge the claimed commit into the branch: the one moment at which the batch appears
     7  remove the private branch, and the tag of the batch before
 
@@ -23,6 +23,7 @@ Output mode `complete` replaces what the path had. Options are those of a write 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -105,17 +106,17 @@ def land(
     """Bring a batch to the branch, once."""
     repository = lake.repository(sink.uri.repository)
     branch = repository.branch(sink.uri.ref)
-    if newest_batch(branch, query) >= batch:
-        drop_files(lake, sink.target, files)
-        return
-    claimed = find_claim(repository, query, batch)
-    if claimed:
+    newest = newest_batch(branch, query)
+    claimed = find_claim(repository, query, batch) if newest < batch else ""
+    if newest >= batch or claimed:
         drop_files(lake, sink.target, files)
     else:
         claimed = _claim(lake, sink, files, query, batch)
-    if newest_batch(branch, query) < batch:
+    if claimed:
+        newest = newest_batch(branch, query)
+    if newest < batch:
         merge_claim(repository, claimed, sink, query, batch)
-    _forget_claim(repository, query, batch - 1)
+    _forget_claims(repository, query, batch, newest)
 
 
 def newest_batch(branch: Branch, query: str) -> int:
@@ -172,9 +173,12 @@ def _claim(
         private.delete()
 
 
-def _forget_claim(repository: Repository, query: str, batch: int) -> None:
-    if batch >= 0 and find_claim(repository, query, batch):
-        repository.tag(_tag(query, batch)).delete()
+def _forget_claims(repository: Repository, query: str, batch: int, newest: int) -> None:
+    """Remove the tags of batches behind which a later one is in."""
+    for number in (batch - 1, batch) if newest > batch else (batch - 1,):
+        if find_claim(repository, query, number):
+            with suppress(NotFound):  # another driver was quicker
+                repository.tag(_tag(query, number)).delete()
 
 
 def _tag(query: str, batch: int) -> str:
