@@ -18,7 +18,7 @@ from lochan.errors import LochanError
 from lochan.kernel.records import Record
 from lochan.kv.drivers.memory import MemoryStore
 from lochan.model.codec import decode_entry
-from lochan.model.ids import MetaRangeId, ObjectKey, StorageNamespace
+from lochan.model.ids import MetaRangeId, ObjectKey, StagingToken, StorageNamespace
 from lochan.model.records import Commit
 from lochan.objects.address import AddressSource
 from lochan.objects.drivers.memory import MemoryObjects
@@ -138,7 +138,7 @@ class CollectedScene:
         lake, tables = self.plain, self.plain.tables(self.repository)
         trees: set[MetaRangeId] = set()
         found: set[str] = set()
-        tokens = []
+        tokens: list[StagingToken] = []
         for _, branch in tables.branches.scan():
             tokens += tokens_of(branch)
             trees.add(lake.commits.tree(self.repository, branch.commit_id))

@@ -167,6 +167,19 @@ class Kernel(Protocol):
     def decode_entries(self, values: Column) -> EntryColumns:
         """Turn a range's values into columns of their fields. Raises Corruption."""
 
+    def encode_objects(
+        self,
+        addresses: Column,
+        sizes: memoryview,
+        e_tags: Column,
+        times: memoryview,
+        content_type: bytes,
+    ) -> tuple[Column, Column]:
+        """Make the identities and entries of objects that lie elsewhere, by addresses in full.
+
+        Numbers are int64, times in nanoseconds since 1970. Raises InvalidInput for a negative size.
+        """
+
     def concat(self, parts: Sequence[Records]) -> Records:
         """Join record lists end to end."""
 

@@ -3,9 +3,9 @@
 
 Bottom up: coding (varints), buffers (columns), checksum, snappy, sha256; then ids; encoding (writes
 blocks); blocks (reads one), decoding (its rows into columns), index and table (read a file); rows
-(sort, pick, join), staged (rows not committed yet), entry_columns and
-entry_objects (what rows say), and algebra (overlay, diff, merge). C is used only where the
-processor's own instructions or pages are called for.
+(sort, pick, join), staged (rows not committed yet), entry_columns, entry_objects and entry_encoding
+(what rows say), and algebra (overlay, diff, merge). C is used only where the processor's own
+instructions or pages are called for.
 """
 
 from lochan.kernel.native.algebra import diff, merge, overlay
@@ -13,6 +13,7 @@ from lochan.kernel.native.blocks import decode_block
 from lochan.kernel.native.checksum import crc32c
 from lochan.kernel.native.encoding import encode
 from lochan.kernel.native.entry_columns import decode_entries
+from lochan.kernel.native.entry_encoding import encode_objects
 from lochan.kernel.native.entry_objects import entry_objects
 from lochan.kernel.native.ids import cut_points, file_id, fnv1a64
 from lochan.kernel.native.mapping import map_file
@@ -32,6 +33,7 @@ __all__ = [
     "decompress",
     "diff",
     "encode",
+    "encode_objects",
     "entry_objects",
     "file_id",
     "fnv1a64",

@@ -4,8 +4,8 @@
 It serves where no compiler was found, and travels to Spark executors of another platform. Reading
 order, from bytes to rows: coding, checksum, snappy, hashing, value_record; then block_builder,
 separator, table_builder (write) against block_reader, table_reader (read); then rows, changes and
-three_way, which know nothing of files, staged, entry_columns and entry_objects. Formats:
-docs/formats/{sstable,ids,records}.md.
+three_way, which know nothing of files, staged, entry_columns, entry_objects and entry_encoding.
+Formats: docs/formats/{sstable,ids,records}.md.
 
 This module offers exactly the names of `lochan.kernel.interface.Kernel`, so the module itself is
 the kernel.
@@ -15,6 +15,7 @@ from lochan.kernel.twin.block_reader import decode_block
 from lochan.kernel.twin.changes import diff, overlay
 from lochan.kernel.twin.checksum import crc32c
 from lochan.kernel.twin.entry_columns import decode_entries
+from lochan.kernel.twin.entry_encoding import encode_objects
 from lochan.kernel.twin.entry_objects import entry_objects
 from lochan.kernel.twin.hashing import file_id, fnv1a64
 from lochan.kernel.twin.mapping import map_file
@@ -36,6 +37,7 @@ __all__ = [
     "decompress",
     "diff",
     "encode",
+    "encode_objects",
     "entry_objects",
     "file_id",
     "fnv1a64",
