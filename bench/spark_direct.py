@@ -9,7 +9,9 @@ is the median of five runs of either side, one after the other in turn.
 import shutil
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import count
 from pathlib import Path
 
 import msgspec
@@ -34,7 +36,7 @@ def main() -> list[Row]:
     FOLDER.mkdir(parents=True, exist_ok=True)
     with lochan.open(FOLDER / "lake") as lake:
         settings = {"spark.ui.enabled": False, "spark.driver.memory": "3g"}
-        spark = lochan.spark.session(lake, master="local[2]", **settings)
+        spark = lochan.spark.session(lake, settings, master="local[2]")
         made(spark, lake)
         try:
             return [*reads(spark), planning(spark), *writes(spark)]
@@ -91,7 +93,7 @@ def reads(spark: SparkSession) -> list[Row]:
     }
     rows = []
     for what, work in works.items():
-        ours, theirs = medians(lambda w=work: w(direct), lambda w=work: w(plain))
+        ours, theirs = medians(partial(work, direct), partial(work, plain))
         slack = SLACK_S if what == "one partition" else 0.0
         met = ours - slack <= theirs if slack else theirs / ours >= LARGE
         target = "within 50 ms" if slack else f"{LARGE}x plain"
@@ -113,9 +115,9 @@ def writes(spark: SparkSession) -> list[Row]:
     frame = spark.read.parquet(str(EVENTS))
     rows = []
     for columns in ([], ["month"]):
-        number = iter(range(1000))
+        numbers = count()
 
-        def ours(by: list[str] = columns, numbers: "iter[int]" = number) -> None:
+        def ours(by: list[str] = columns, numbers: Iterator[int] = numbers) -> None:
             branch = target.repository(f"written{next(numbers)}").create().branch("main")
             lochan.spark.write(frame, f"{branch.uri}/t", partition_by=by, lake=target)
 

@@ -6,6 +6,7 @@
 
 import re
 from collections.abc import Iterator
+from hashlib import sha256
 
 import pytest
 from pyspark.sql import SparkSession
@@ -26,13 +27,13 @@ def spark(lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spar
     """A classic session, local[2]; starting it takes seconds, so there is this one."""
     session = lochan.spark.session(
         lake,
-        master="local[2]",
-        **{
+        {
             "spark.ui.enabled": False,
             "spark.driver.memory": "1g",
             "spark.sql.shuffle.partitions": 2,
             "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
         },
+        master="local[2]",
     )
     yield session
     session.stop()
@@ -41,5 +42,7 @@ def spark(lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spar
 @pytest.fixture
 def repository(lake: Lake, request: pytest.FixtureRequest) -> Repository:
     """An empty repository, named after the test."""
-    name = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower()).strip("-")[:60]
-    return lake.repository(name).create()
+    words = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower()).strip("-")[:50].strip("-")
+    return lake.repository(
+        f"{words}-{sha256(request.node.nodeid.encode()).hexdigest()[:8]}"
+    ).create()

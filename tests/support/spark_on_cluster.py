@@ -88,7 +88,7 @@ def written(spark: SparkSession, branch: Branch, frame: DataFrame) -> dict[str, 
 
 
 def main(master: str, folder: str, scratch: str) -> dict[str, object]:
-    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]
     settings = {
         "spark.ui.enabled": False,
         "spark.driver.memory": "512m",
@@ -106,8 +106,8 @@ def main(master: str, folder: str, scratch: str) -> dict[str, object]:
         "all attempts fail": fails_always,
     }
     with lochan.open(folder) as lake:
-        spark = lochan.spark.session(lake, master=master, **settings)
-        found = {"scenes": played(spark, lake, scenes)}
+        spark = lochan.spark.session(lake, settings, master=master)
+        found: dict[str, object] = {"scenes": played(spark, lake, scenes)}
         found["speculated"] = Path(f"{scratch}/slow-second").exists()
         spark.stop()
     return found

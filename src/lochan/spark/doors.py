@@ -20,6 +20,7 @@ from pyspark.sql import SparkSession
 from lochan.client.lake import Lake
 from lochan.errors import Refused
 from lochan.spark import asked
+from lochan.spark.hadoop import introduce
 from lochan.spark.places import schemes_of
 from lochan.spark.ship import ask
 
@@ -81,6 +82,7 @@ def by_server(spark: SparkSession, lake: Lake, reason: str) -> None:
     if lake.credentials is None:
         message = f"{reason}, and the lake in {lake.name} has no server to go by"
         raise Refused(f"{message}; start one with `lochan serve`", code="storage-unreachable")
+    introduce(spark, lake)
     say_once(spark, f"{reason}: bytes go through the server {lake.name}")
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Hadoop's own client needs to be told of a lake's server: lochan://host:port/... by WebHDFS.
 
-The secret goes to Hadoop's configuration after the start, never through Spark's own: that one is on
-the command line of the JVM, where every user of the machine can read it.
+It is told to Hadoop's configuration in the running driver, which goes to executors with each job,
+and never to Spark's own settings: those are on the command line of the JVM, where every user of the
+machine can read a secret. On Spark Connect the session's settings are what reaches Hadoop.
 """
 
 from typing import Final
@@ -16,8 +17,17 @@ _OAUTH2: Final = "dfs.webhdfs.oauth2"
 _PROVIDER: Final = "org.apache.hadoop.hdfs.web.oauth2.ConfCredentialBasedAccessTokenProvider"
 
 
-def open_settings(lake: Lake) -> dict[str, str]:
-    """Give the settings that are no secret; none for a lake in this process."""
+def introduce(spark: SparkSession, lake: Lake) -> None:
+    """Let a session read and write lochan://host:port/...; nothing for a lake in this process."""
+    jvm_side = getattr(spark, "_jsc", None)
+    for name, value in _told(lake).items():
+        if jvm_side is None:
+            spark.conf.set(name, value)
+        else:
+            jvm_side.hadoopConfiguration().set(name, value)
+
+
+def _told(lake: Lake) -> dict[str, str]:
     if lake.credentials is None:
         return {}
     secure = "S" if lake.name.startswith("https://") else ""
@@ -26,20 +36,6 @@ def open_settings(lake: Lake) -> dict[str, str]:
         f"{_OAUTH2}.enabled": "true",
         f"{_OAUTH2}.access.token.provider": _PROVIDER,
         f"{_OAUTH2}.refresh.url": lake.name + TOKEN_PATH,
-    }
-
-
-def tell_credentials(spark: SparkSession, lake: Lake) -> None:
-    """Give Hadoop's client the key with which it asks for tokens."""
-    if lake.credentials is None or not lake.credentials.access_key_id:
-        return
-    told = {
         f"{_OAUTH2}.client.id": lake.credentials.access_key_id,
         f"{_OAUTH2}.credential": lake.credentials.secret_access_key.reveal(),
     }
-    jvm_side = getattr(spark, "_jsc", None)
-    for name, value in told.items():
-        if jvm_side is None:  # Connect: the session's settings reach Hadoop's
-            spark.conf.set(name, value)
-        else:
-            jvm_side.hadoopConfiguration().set(name, value)

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from lochan.client.lake import Lake
-from lochan.errors import Refused
+from lochan.errors import InvalidInput, Refused
 from lochan.model.uri import parse_uri
 from lochan.spark.bound import lake_of
 from lochan.spark.copied import copied
@@ -114,4 +114,9 @@ def server_address(lake: Lake, uri: str, path: str) -> str:
 
 
 def _schema(schema: StructType | str | None) -> StructType | None:
-    return StructType.fromDDL(schema) if isinstance(schema, str) else schema
+    if not isinstance(schema, str):
+        return schema
+    found = StructType.fromDDL(schema)
+    if not isinstance(found, StructType):
+        raise InvalidInput(f"{schema!r} is no schema; write: id LONG, name STRING")
+    return found

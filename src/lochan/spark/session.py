@@ -13,6 +13,7 @@ in `conf` goes before what is chosen here.
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +25,7 @@ from lochan.config.surroundings import tell_children, variables
 from lochan.errors import NotFound
 from lochan.spark.bound import LAKE_KEY, bind
 from lochan.spark.cache import cache_folder
-from lochan.spark.hadoop import open_settings, tell_credentials
+from lochan.spark.hadoop import introduce
 from lochan.spark.java import find_java
 from lochan.spark.options import as_text
 from lochan.spark.ship import ship, ship_settings
@@ -51,28 +52,31 @@ appender.stderr.layout.pattern = spark: %p %c{1}: %m%n
 
 def session(
     lake: Lake | str | os.PathLike[str] | None = None,
+    conf: Mapping[str, object] | None = None,
     *,
     master: str | None = None,
     name: str = "lochan",
-    **conf: object,
+    **more: object,
 ) -> SparkSession:
     """Give a Spark session bound to a lake; the one of this process if there is one already.
 
     Without a lake it is that of `lochan spark`, or none. `master` is local[*] unless the
-    environment names one (LOCHAN_SPARK_MASTER, SPARK_REMOTE) or spark-submit does; `conf` takes
-    Spark's settings by their names: `**{"spark.sql.shuffle.partitions": 8}`. Raises NotFound,
-    Refused where Java is missing or too old, and Refused for executors that cannot run our package.
+    environment names one (LOCHAN_SPARK_MASTER, SPARK_REMOTE) or spark-submit does. `conf` has
+    Spark's settings by their names, {"spark.sql.shuffle.partitions": 8}, and so has `**more`.
+    Raises NotFound, Refused where Java is missing or too old, and Refused for executors that cannot
+    run our package.
     """
     opened = _opened(lake)
     master = master or _named_master()
+    said = {**(conf or {}), **more}
     if master.startswith("sc://"):
-        spark = _connected(master, name, conf)
+        spark = _connected(master, name, said)
     else:
-        spark = _classic(master, name, opened, conf)
-        master = spark.sparkContext.master
+        spark = _classic(master, name, opened, said)
+        master = str(spark.sparkContext.master)
     if opened is not None:
         bind(spark, opened)
-        tell_credentials(spark, opened)
+        introduce(spark, opened)
     register(spark, opened)
     if not master.startswith(("local", "sc://")) or master.startswith("local-cluster"):
         ship(spark, cache_folder())
@@ -131,7 +135,6 @@ def _settings(lake: Lake | None) -> dict[str, object]:
     }
     if lake is not None:
         told[LAKE_KEY] = lake.name
-        told |= {f"spark.hadoop.{key}": value for key, value in open_settings(lake).items()}
     return told
 
 
