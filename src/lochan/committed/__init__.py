@@ -8,8 +8,8 @@ ranges end depends on the records alone (`cuts`): the same records give the same
 the way there.
 
 Reading order: cuts, range, metarange, memory and disk (the tiers), files (a file by its id), writer
-(pieces in, metarange out), then the algorithms: apply, replace, join, diff, align, merge, cursor,
-listing, lookup, verify; `snapshots` is the face that the rest of Lochan uses.
+(pieces in, metarange out), parts (many writers), then the algorithms: apply, replace, join, diff,
+align, merge, cursor, listing, lookup, verify; `snapshots` is the face that the rest of Lochan uses.
 
 Invariants: D1 a file's name is the hash of its records. D2 the ranges of a metarange are ordered
 and do not overlap. D3 work is proportional to the change. D4 equal records, equal ranges. The empty

@@ -15,6 +15,7 @@ from lochan.committed.interval import EVERYTHING, Interval
 from lochan.committed.listing import Prefix, list_records
 from lochan.committed.merge import Merged, merge
 from lochan.committed.parallel import Crew
+from lochan.committed.parts import Part, join_parts
 from lochan.committed.replace import replace
 from lochan.committed.verify import verify
 from lochan.environment import Environment
@@ -84,6 +85,10 @@ class Snapshots:
         """Give the base with the source's records, and no others, inside some intervals."""
         sides = (self.files.metarange(base), self.files.metarange(source))
         return replace(self.files, self.cuts, self._crew, sides, within)
+
+    def join(self, parts: Iterable[Part]) -> MetaRangeId:
+        """Join what many writers have stored, in key order, into one snapshot."""
+        return join_parts(self.files, self.cuts, self._crew, parts)
 
     def verify(self, id: MetaRangeId) -> int:  # noqa: A002
         """Read a whole snapshot and check every promise about it; count the records."""

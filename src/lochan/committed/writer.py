@@ -15,7 +15,7 @@ Finished ranges are encoded, named and stored beside the caller; only so many ma
 
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Executor, Future
 
 from lochan.committed.cuts import Cuts
 from lochan.committed.files import Files
@@ -127,12 +127,19 @@ class MetaRangeWriter:
 
 def _store_job(records: Records, cuts: Cuts, files: Files, crew: Crew) -> Callable[[], Range]:
     def store() -> Range:
-        cut = cuts.kind(records.keys[-1], records.raw_size)
-        file = write_table(records, RANGES, {CUT: cut}, executor=crew.executor)
-        files.put(file)
-        return Range(RangeId(file.id), file.min_key, file.max_key, file.raw_size, file.count)
+        return store_range(files, cuts, records, crew.executor)
 
     return store
+
+
+def store_range(
+    files: Files, cuts: Cuts, records: Records, executor: Executor | None = None
+) -> Range:
+    """Store records, up to a cut or the end of a snapshot, as one range."""
+    cut = cuts.kind(records.keys[-1], records.raw_size)
+    file = write_table(records, RANGES, {CUT: cut}, executor=executor)
+    files.put(file)
+    return Range(RangeId(file.id), file.min_key, file.max_key, file.raw_size, file.count)
 
 
 def _result(found: Range | Future[Range]) -> Range:

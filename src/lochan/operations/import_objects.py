@@ -94,6 +94,20 @@ def import_objects(
     with SortedRows() as rows:
         _gather(rows, objects, progress)
         imported = snapshots.apply(EMPTY_TREE, _chunks(_each_once(rows))).id
+    return commit_imported(lake, repository, branch, imported, request, committing=committing)
+
+
+def commit_imported(
+    lake: Lake,
+    repository: Repository,
+    branch: BranchName,
+    imported: MetaRangeId,
+    request: ImportRequest,
+    *,
+    committing: Callable[[], None] = go_on,
+) -> Commit:
+    """Commit a tree of imported objects: step 3, for whoever has done the others elsewhere."""
+    snapshots = lake.storage(repository.storage_namespace).snapshots
 
     def make(tip: Tip) -> Candidate:
         tree = _imported_over(snapshots, tip.head.meta_range_id, imported, request.replaced)
