@@ -4,7 +4,9 @@
 from urllib.parse import urlencode
 
 import falcon.testing
+import pytest
 
+from lochan.operations import delete_objects
 from support.hdfs import Hdfs, exception
 from support.object_routes import OBJECT, allow, deny
 
@@ -91,7 +93,10 @@ def test_who_may_only_read_reads_files_and_sees_no_directories(hdfs: Hdfs) -> No
     assert reader.names("/") == []
 
 
-def test_rel_S16_a_directory_is_deleted_whole_or_not_at_all(hdfs: Hdfs) -> None:
+def test_rel_S16_a_directory_is_deleted_whole_or_not_at_all(
+    hdfs: Hdfs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delete_objects, "AT_ONCE", 1)
     for path in ("t/a", "t/b", "t/c"):
         hdfs.objects.put(path)
     user = Hdfs(
