@@ -140,7 +140,7 @@ def main() -> None:
     with TemporaryDirectory() as folder, lochan.open(Path(folder) / "lake") as lake:
         address = grow(lake, rows)
         spark = lochan.spark.session(
-            lake, master="local[2]", **{"spark.ui.enabled": False, "spark.driver.memory": "1g"}
+            lake, {"spark.ui.enabled": False, "spark.driver.memory": "1g"}, master="local[2]"
         )
         ways = {
             "kernel, columns": lambda: asked(tables.objects(spark, address, COLUMNS)),

@@ -18,6 +18,7 @@ from lochan.client import Lake, Repository
 from lochan.errors import Conflict
 from lochan.model.uri import parse_uri
 from lochan.spark.arrow_write import write_rows
+from lochan.spark.batch_read import FilesPartition
 from lochan.spark.known_lake import KnownLake
 from lochan.spark.stream_sink import BATCH, QUERY, StreamSink, land, new_sink
 from lochan.spark.stream_source import CommitStream
@@ -39,7 +40,10 @@ def stream(lake: Lake, repository: Repository, **options: str) -> CommitStream:
 
 
 def paths(found: CommitStream, start: dict[str, object], end: dict[str, object]) -> list[str]:
-    return [file.path for task in found.partitions(start, end) for file, _ in task.files]
+    tasks = found.partitions(start, end)
+    return [
+        file.path for task in tasks if isinstance(task, FilesPartition) for file, _ in task.files
+    ]
 
 
 def walk(found: CommitStream) -> list[list[str]]:

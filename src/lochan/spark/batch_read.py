@@ -16,7 +16,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from lochan.model.uri import Uri
-from lochan.spark.arrow_files import batches
+from lochan.spark.arrow_files import batches, kind_of
 from lochan.spark.known_lake import KnownLake
 from lochan.spark.planned import plan
 from lochan.spark.pushdown import expression, may_match, usable
@@ -103,8 +103,13 @@ def read_files(
     target = to_arrow_schema(schema, timezone="UTC")
     for file, change in partition.files:
         told = told_values(file, partition.folder, change)
-        wanted = pa.schema([field for field in target if field.name not in told])
-        only: Any = expression(filters, without=[*told, *TOLD])
+        by_path = partition_values(file.path, partition.folder)
+        # A file may have columns of these names itself: a sink writes what a stream has told.
+        own = () if kind_of(file.path, options) == "parquet" else TOLD
+        wanted = pa.schema(
+            [one for one in target if one.name not in by_path and one.name not in own]
+        )
+        only: Any = expression(filters, without=[*told])
         source = partition.reach.open(file)
         for batch in batches(source, file.path, options, wanted, only):
             yield shaped(batch, target, told)

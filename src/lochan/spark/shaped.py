@@ -9,6 +9,8 @@ it has that type. What a file lacks is null. Columns whose names begin with `_` 
     _path        the object's path
     _commit_id   the commit in which it was read
     _change      what became of the file there: added, changed (streams; else empty)
+
+A Parquet file that has such a column itself shows its own.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +18,7 @@ from typing import Final
 from urllib.parse import unquote
 
 import pyarrow as pa
-from pyspark.sql.types import DataType, IntegerType, LongType, StringType, StructType
+from pyspark.sql.types import DataType, IntegerType, LongType, StringType, StructField, StructType
 
 from lochan.spark.reach import PinnedFile
 
@@ -47,10 +49,8 @@ def partition_types(paths: Iterable[str], folder: str) -> dict[str, DataType]:
 
 def with_told(schema: StructType, names: Sequence[str]) -> StructType:
     """Add the columns that paths and commits tell."""
-    shaped = StructType(list(schema.fields))
-    for name in names:
-        shaped = shaped.add(name, StringType())
-    return shaped
+    added = [StructField(name, StringType()) for name in names if name not in schema.fieldNames()]
+    return StructType([*schema.fields, *added])
 
 
 def told_values(file: PinnedFile, folder: str, change: str = "") -> dict[str, str | None]:
