@@ -71,6 +71,14 @@ class RangeMarks:
         self.read += 1
         return marks
 
+    def has(self, id: RangeId) -> bool:  # noqa: A002
+        """Say whether the marks of a range are remembered."""
+        try:
+            self._objects.head(self._address(id))
+        except NotFound:
+            return False
+        return True
+
     def _find(self, id: RangeId) -> Marks | None:  # noqa: A002
         try:
             with self._objects.get(self._address(id)) as reading:
