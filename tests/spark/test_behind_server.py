@@ -73,6 +73,19 @@ def test_storage_out_of_reach_goes_by_the_server_and_says_so_once(
     assert len(list(main.log())) == 3
 
 
+def test_a_cloud_without_a_connector_is_read_and_written_by_python(
+    spark: SparkSession, lake: Lake, frame: DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doors, "_found", lambda *_: (doors.Door.ARROW, "no connector"))
+    branch = lake.repository("by-python").create().branch("main")
+    with pytest.warns(RuntimeWarning, match="Python reads and writes the bytes"):
+        commit = lochan.spark.write(frame, f"{branch.uri}/t", partition_by=["part"])
+    found = lochan.spark.read(spark, f"{branch.uri}/t")
+
+    assert found.where("part = 1").count() == 25
+    assert (branch.head.id, len(list(branch.log()))) == (commit, 2)
+
+
 @pytest.mark.usefixtures("afar")
 def test_a_lake_in_this_process_out_of_reach_is_refused_in_one_line(
     spark: SparkSession, lake: Lake, frame: DataFrame

@@ -3,10 +3,12 @@
 
     DIRECT    Spark's own readers and writers on the storage
     SERVER    the lake's server, which speaks WebHDFS: lochan://host:port/...
+    ARROW     the data source `lochan`: Python workers read and write the storage
 
 Direct is taken where the storage can be reached: a disk that driver and executors see, or a cloud
 whose Hadoop connector is on the class path. Spark Connect has no driver JVM of ours, so it always
-goes by the server. Another door than the direct one is said once.
+goes by the server. A cloud without a connector is reached by the server, and without a server by
+Python, which is slower. Another door than the direct one is said once.
 """
 
 import warnings
@@ -33,6 +35,7 @@ class Door(Enum):
 
     DIRECT = "direct"
     SERVER = "server"
+    ARROW = "arrow"
 
 
 class _Known:
@@ -72,8 +75,12 @@ def choose_door(spark: SparkSession, lake: Lake, namespace: str) -> Door:
     if namespace not in known.doors:
         known.doors[namespace] = _found(spark, namespace)
     door, reason = known.doors[namespace]
-    if door is Door.SERVER:
+    if door is Door.ARROW and lake.credentials is None:
+        say_once(spark, f"{reason}: Python reads and writes the bytes")
+        return Door.ARROW
+    if door is not Door.DIRECT:
         by_server(spark, lake, reason)
+        return Door.SERVER
     return door
 
 
@@ -107,7 +114,7 @@ def _found(spark: SparkSession, namespace: str) -> tuple[Door, str]:
     scheme = namespace.partition("://")[0]
     if scheme in cloud_schemes(spark):
         return Door.DIRECT, ""
-    return Door.SERVER, f"this Spark has no Hadoop connector for {scheme}://"
+    return Door.ARROW, f"this Spark has no Hadoop connector for {scheme}://"
 
 
 def _of(spark: SparkSession) -> _Known:

@@ -31,6 +31,7 @@ from lochan.spark.options import as_texts
 from lochan.spark.partition_plan import open_by_partition
 from lochan.spark.places import Place, find_place
 from lochan.spark.resolved import File, Resolved, resolve
+from lochan.spark.source import NAME, register
 
 PARQUET: Final = "parquet"
 _BASE_PATH: Final = "basePath"
@@ -59,7 +60,10 @@ def read(
         resolved = resolved.below(parse_uri(told.pop(_BASE_PATH)).path)
     namespace = found.repository(uri.repository).properties.storage_namespace
     placed = None
-    if choose_door(spark, found, namespace) is Door.DIRECT:
+    door = choose_door(spark, found, namespace)
+    if door is Door.ARROW:
+        return _by_python(spark, found, resolved, format, wanted, told)
+    if door is Door.DIRECT:
         placed = _placed(spark, found, namespace, resolved)
     if placed is None:
         return _by_server(spark, found, resolved, format, wanted, told)
@@ -105,6 +109,23 @@ def _by_server(
         reader = reader.schema(schema)
     path = resolved.files[0].key if len(resolved.files) == 1 else resolved.read
     return reader.load(server_address(lake, resolved.reference.uri, path))
+
+
+def _by_python(
+    spark: SparkSession,
+    lake: Lake,
+    resolved: Resolved,
+    format_: str,
+    schema: StructType | None,
+    options: dict[str, str],
+) -> DataFrame:
+    """Let the data source `lochan` read the same commit."""
+    register(spark, lake)
+    reader = spark.read.format(NAME).options(**options).option("fileFormat", format_)
+    if schema is not None:
+        reader = reader.schema(schema)
+    path = resolved.files[0].key if len(resolved.files) == 1 else resolved.read
+    return reader.load(f"{resolved.reference.uri}/{path}".rstrip("/"))
 
 
 def server_address(lake: Lake, uri: str, path: str) -> str:

@@ -7,8 +7,8 @@
     spark = lochan.spark.session(lake, master="sc://host:15002")       Spark Connect
 
 Java is found (`java`), workers run the Python that runs this, logs show errors alone, and progress
-is shown on a terminal. Executors on other machines are sent our package (`ship`). Whatever is said
-in `conf` goes before what is chosen here.
+is shown on a terminal. The data source `lochan` is registered. Executors on other machines are sent
+our package (`ship`). Whatever is said in `conf` goes before what is chosen here.
 """
 
 import os
@@ -77,6 +77,7 @@ def session(
     if opened is not None:
         bind(spark, opened)
         introduce(spark, opened)
+        register(spark, opened)
     register(spark, opened)
     if not master.startswith(("local", "sc://")) or master.startswith("local-cluster"):
         ship(spark, cache_folder())

@@ -37,6 +37,7 @@ from lochan.spark.doors import Door, choose_door, cloud_schemes
 from lochan.spark.options import as_texts
 from lochan.spark.places import find_place
 from lochan.spark.read import PARQUET, server_address
+from lochan.spark.source import NAME, register
 from lochan.spark.written import Written, list_written
 
 Mode = Literal["append", "overwrite", "overwrite-partitions", "error", "ignore"]
@@ -86,12 +87,14 @@ def write(
         raise AlreadyExists(message, code="path-exists")
     door = choose_door(spark, found, repository.properties.storage_namespace)
     writer = frame.write.format(format).options(**as_texts(options))
-    if partition_by:
+    if partition_by and door is not Door.ARROW:
         writer = writer.partitionBy(*partition_by)
     with _private(branch, message or f"write {folder or '/'}") as job:
         target = _Target(spark, found, job.branch, folder, mode)
         if door is Door.SERVER:
             _save_by_server(target, writer)
+        elif door is Door.ARROW:
+            _save_by_python(target, writer.option("fileFormat", format), partition_by)
         else:
             _save_direct(target, writer)
     return job.commit_id
@@ -147,6 +150,20 @@ def _save_by_server(target: _Target, writer: DataFrameWriter) -> None:
         writer = writer.option(_DYNAMIC, "dynamic")
     mode = "overwrite" if target.mode.startswith("overwrite") else "append"
     writer.mode(mode).save(server_address(target.lake, target.branch.uri, target.folder))
+
+
+def _save_by_python(target: _Target, writer: DataFrameWriter, partition_by: Sequence[str]) -> None:
+    """Let the data source `lochan` write to the private branch, which makes a commit there."""
+    if target.mode == "overwrite-partitions":
+        message = "overwrite-partitions needs storage that Spark reaches, or a lake behind a server"
+        raise Refused(message, code="storage-unreachable")
+    if next(iter(target.branch.uncommitted(max_amount=1)), None) is not None:
+        target.branch.commit("written before")
+    register(target.spark, target.lake)
+    if partition_by:
+        writer = writer.option("partitionBy", ",".join(partition_by))
+    mode = "overwrite" if target.mode == "overwrite" else "append"
+    writer.format(NAME).mode(mode).save(f"{target.branch.uri}/{target.folder}".rstrip("/"))
 
 
 def _exists(branch: Branch, folder: str) -> bool:
