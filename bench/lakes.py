@@ -15,9 +15,14 @@ FOLDER = Path(__file__).resolve().parent.parent / ".cache" / "bench"
 VERSION = 1
 
 
+def folder_of(count: int) -> Path:
+    """Say where the lake of the first `count` records lies."""
+    return FOLDER / f"v{VERSION}-{count}"
+
+
 def open_lake(count: int, *, memory_bytes: int = 4 << 30) -> tuple[Snapshots, MetaRangeId]:
     """Open the lake of the first `count` records, making it where it does not exist yet."""
-    folder = FOLDER / f"v{VERSION}-{count}"
+    folder = folder_of(count)
     environment = RealEnvironment()
     objects = open_objects(f"local://{folder / 'objects'}", environment)
     snapshots = Snapshots(Files(objects, environment, memory_bytes=memory_bytes), environment)

@@ -21,6 +21,7 @@ BENCH = Path(__file__).resolve().parent.parent / "bench"
         ("long_commit_multiple_staging", 12),
         ("refs_transport", 2),
         ("tombstones", 5),
+        ("rest", 6),
     ],
 )
 def test_a_part_measures_every_row_that_it_promises(part: str, rows: int) -> None:

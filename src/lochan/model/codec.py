@@ -240,6 +240,9 @@ def decode_open_commit(data: bytes, where: str = "an open commit's record") -> O
     )
 
 
+_ADDRESS_TYPES = {member.value: member for member in AddressType}
+
+
 def encode_staged_entry(record: StagedEntry) -> bytes:
     """Encode a row of a staging token."""
     plain = plain_staged_entry(record.key, record.identity, record.data)
@@ -284,20 +287,26 @@ def encode_entry(entry: Entry) -> bytes:
 
 def decode_entry(data: bytes, where: str = "an entry") -> Entry:
     """Decode an entry."""
+    # Entries are decoded by the thousand, and few have metadata, blocks or an epoch.
     message = decoded(wire.Entry, data, where)
     epoch = message.epoch if message.HasField("epoch") else None
+    number = message.address_type
     return Entry(
         address=message.address,
         last_modified=instant_of(message.last_modified, where),
         size=message.size,
         e_tag=message.e_tag,
         metadata=dict(message.metadata),
-        address_type=enum_of(AddressType, message.address_type, where),
+        address_type=_ADDRESS_TYPES.get(number) or enum_of(AddressType, number, where),
         content_type=message.content_type,
-        blocks=tuple(Block(b.address, b.offset, b.size, b.hash) for b in message.blocks),
+        blocks=_blocks(message) if message.blocks else (),
         epoch=Clock(LineageId(epoch.branch), epoch.commit) if epoch else None,
         unknown=unknown_fields(message),
     )
+
+
+def _blocks(message: wire.Entry) -> tuple[Block, ...]:
+    return tuple(Block(b.address, b.offset, b.size, b.hash) for b in message.blocks)
 
 
 def encode_range_data(min_key: bytes, max_key: bytes, estimated_size: int, count: int) -> bytes:

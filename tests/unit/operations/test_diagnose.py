@@ -12,12 +12,11 @@ from lochan.errors import Unavailable
 from lochan.faults import Fault
 from lochan.kv.faulty import Call, Faulty
 from lochan.model.ids import ObjectKey, StorageNamespace
-from lochan.model.keys import partition_of
+from lochan.model.keys import AUTH, partition_of
 from lochan.model.records import BlockedAction, BranchProtectionRule
 from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.diagnose import diagnose, masked
 from lochan.operations.put_object import put_object
-from lochan.refs.partitions import AUTH
 from lochan.refs.tables import repositories
 from support.grown_lake import DEV, MAIN, NAME, grown, head, open_lake
 from support.lakes import Stage

@@ -11,8 +11,15 @@ from lochan.objects.namespace import Namespace
 from lochan.shapes.objects import ObjectStats
 
 
-def object_stats(repository: Repository, path: str, entry: Entry) -> ObjectStats:
-    """Show an entry with all that is known of it."""
+def object_stats(
+    repository: Repository, path: str, entry: Entry, *, told: bool | None = None
+) -> ObjectStats:
+    """Show an entry with all that is known of it.
+
+    Without `told` metadata is always there, if only as {}; listings leave out what is empty, or all
+    of it where nobody wants to be told.
+    """
+    metadata = dict(entry.metadata)
     return ObjectStats(
         path=path,
         path_type="object",
@@ -20,7 +27,7 @@ def object_stats(repository: Repository, path: str, entry: Entry) -> ObjectStats
         checksum=entry.e_tag,
         size_bytes=entry.size,
         mtime=to_seconds(entry.last_modified),
-        metadata=dict(entry.metadata),
+        metadata=metadata if told is None or (told and metadata) else None,
         content_type=entry.content_type or None,
     )
 

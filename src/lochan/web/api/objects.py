@@ -5,6 +5,8 @@ Where an object lies is told only to who may read it (S16): a listing needs `fs:
 and shows no address of an object that the caller may not read.
 """
 
+from functools import partial
+
 import msgspec
 
 from lochan.access.actions import READ_OBJECT
@@ -52,9 +54,9 @@ def stat_object(call: Call) -> ObjectStats:
     repository = call.repository
     entry = entry_of(call.lake, repository, call.path["ref"], valid_object_key(asked.path))
     shown = object_stats(repository, asked.path, entry)
-    if asked.user_metadata and not asked.presign:
-        return shown
-    return _as_asked(call, asked, shown, entry)
+    if not asked.user_metadata:
+        shown = msgspec.structs.replace(shown, metadata=None)
+    return _signed(call, shown, entry) if asked.presign else shown
 
 
 @ROUTES.get(
@@ -75,7 +77,9 @@ def list_objects(call: Call) -> ObjectStatsList:
         delimiter=_octets(asked.delimiter),
         amount=amount_of(asked),
     )
-    results = [_row(call, asked, item) for item in page.items]
+    folder = Permission(READ_OBJECT, object_arn(call.path["repository"], "*"), below=True)
+    rows = partial(_row, call, asked, reads_all=call.may(folder))
+    results = [rows(item) for item in page.items]
     offset = results[-1].path if page.has_more and results else ""
     return ObjectStatsList(pagination=pagination(len(results), offset), results=results)
 
@@ -107,29 +111,21 @@ def get_underlying_properties(call: Call) -> UnderlyingObjectProperties:
     return UnderlyingObjectProperties()
 
 
-def _row(call: Call, asked: ListObjectsQuery, item: Item) -> ObjectStats:
+def _row(call: Call, asked: ListObjectsQuery, item: Item, *, reads_all: bool) -> ObjectStats:
     if not isinstance(item, Record):
         return prefix_stats(item.prefix.decode(errors="replace"))
     entry = decode_entry(item.value)
     path = item.key.decode(errors="replace")
-    shown = object_stats(call.repository, path, entry)
-    if not call.may(Permission(READ_OBJECT, object_arn(call.path["repository"], path))):
-        hidden = None if not asked.user_metadata or not entry.metadata else shown.metadata
-        return msgspec.structs.replace(shown, physical_address="", metadata=hidden)
-    if asked.user_metadata and entry.metadata and not asked.presign:
-        return shown
-    if not entry.metadata:
-        shown = msgspec.structs.replace(shown, metadata=None)
-    return _as_asked(call, asked, shown, entry)
+    shown = object_stats(call.repository, path, entry, told=asked.user_metadata)
+    repository = call.path["repository"]
+    if not reads_all and not call.may(Permission(READ_OBJECT, object_arn(repository, path))):
+        return msgspec.structs.replace(shown, physical_address="")
+    return _signed(call, shown, entry) if asked.presign else shown
 
 
-def _as_asked(
-    call: Call, asked: StatObjectQuery | ListObjectsQuery, shown: ObjectStats, entry: Entry
-) -> ObjectStats:
-    """Leave metadata out, and put a signed URL in place of the address, where that is asked for."""
-    if not asked.user_metadata:
-        shown = msgspec.structs.replace(shown, metadata=None)
-    signed = presign_read(call, entry, shown.path) if asked.presign else None
+def _signed(call: Call, shown: ObjectStats, entry: Entry) -> ObjectStats:
+    """Put a signed URL in place of the address, where one can be had."""
+    signed = presign_read(call, entry, shown.path)
     if signed is None:
         return shown
     return msgspec.structs.replace(
