@@ -24,22 +24,22 @@ def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "lake"
     folder.mkdir()
     with open_lake(f"sqlite://{folder}/kv.db", RealEnvironment()) as opened:
-        place = StorageNamespace(f"local://{folder}/objects/r1")
-        made = create_repository(opened, RepositoryId("r1"), place, MAIN)
+        place = StorageNamespace(f"local://{folder}/objects/repo-1")
+        made = create_repository(opened, RepositoryId("repo-1"), place, MAIN)
         for body in (b"first", b"second"):
             put_object(opened, made, MAIN, ObjectKey(b"k.txt"), body)
     return folder
 
 
 def objects(lake: Path) -> int:
-    return sum(path.is_file() for path in (lake / "objects" / "r1" / "data").rglob("*"))
+    return sum(path.is_file() for path in (lake / "objects" / "repo-1" / "data").rglob("*"))
 
 
 def test_dead_objects_go_to_the_trash_and_come_back(
     lake: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def ask(*words: str) -> Any:  # noqa: ANN401 - it is JSON
-        assert run(["gc", *words, "r1", "--lake", str(lake), "--json"]) == 0
+        assert run(["gc", *words, "repo-1", "--lake", str(lake), "--json"]) == 0
         return json.loads(capsys.readouterr().out)
 
     assert ask("plan", "--grace-hours", "0")["waiting"]["count"] == 1
@@ -54,12 +54,23 @@ def test_dead_objects_go_to_the_trash_and_come_back(
 
 
 def test_a_plan_is_told_to_people(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["gc", "plan", "r1", "--lake", str(lake)]) == 0
+    assert run(["gc", "plan", "repo-1", "--lake", str(lake)]) == 0
     assert "2 objects" in capsys.readouterr().out
+
+
+def test_a_ref_is_exported_and_reported(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = lake.parent / "out"
+    words = ["export", "lochan://repo-1/main", str(out), "--lake", str(lake), "--json"]
+    assert run(words) == 0
+    assert json.loads(capsys.readouterr().out)["written"] == 0, "nothing is committed"
+    assert run(["report", "repo-1", "--lake", str(lake), "--json"]) == 0
+    assert [one["ref"] for one in json.loads(capsys.readouterr().out)["refs"]] == ["main"]
+    assert run(["report", "repo-1", "--lake", str(lake)]) == 0
+    assert "all together" in capsys.readouterr().out
 
 
 def test_nothing_in_the_trash_is_told_in_a_line(
     lake: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["gc", "undo", "r1", "--lake", str(lake)]) == 3
+    assert run(["gc", "undo", "repo-1", "--lake", str(lake)]) == 3
     assert capsys.readouterr().err.count("\n") == 1

@@ -43,7 +43,7 @@ class _MarkRanges:
     storage: TaskStorage
     inside: bytes
 
-    def __call__(self, ranges: Iterator[RangeId]) -> None:
+    def __call__(self, ranges: Iterable[RangeId]) -> None:
         """Work out marks, and store them."""
         marks = RangeMarks(self.storage.objects(), self.storage.files(), self.inside)
         for one in ranges:

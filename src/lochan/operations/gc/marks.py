@@ -18,9 +18,11 @@ namespace has another spelling, since addresses in full are then others: the nam
 import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Final, NamedTuple
 
 from lochan.committed.files import Files
+from lochan.committed.parallel import Crew, Job
 from lochan.errors import NotFound
 from lochan.kernel.chosen import kernel
 from lochan.model.ids import RangeId
@@ -47,8 +49,14 @@ ReadMarks = Callable[[Iterable[RangeId]], Iterator[Marks]]
 class RangeMarks:
     """The marks of one storage namespace's ranges."""
 
-    def __init__(self, objects: ObjectStore, files: Files, inside: bytes) -> None:
-        """Read ranges from `files`; `inside` is how addresses in full of the namespace begin."""
+    def __init__(
+        self, objects: ObjectStore, files: Files, inside: bytes, crew: Crew | None = None
+    ) -> None:
+        """Read ranges from `files`, with the help of a crew; `inside` is how our addresses begin.
+
+        Those in full, that is.
+        """
+        self._crew = crew
         self._objects = objects
         self._files = files
         self._inside = inside
@@ -57,7 +65,9 @@ class RangeMarks:
 
     def __call__(self, ranges: Iterable[RangeId]) -> Iterator[Marks]:
         """Give the marks of each. Raises NotFound, Corruption for ranges that cannot be read."""
-        return map(self.of, ranges)
+        if self._crew is None:
+            return map(self.of, ranges)
+        return self._crew.in_order(Job(partial(self.of, one)) for one in ranges)
 
     def of(self, id: RangeId) -> Marks:  # noqa: A002 - the seeds' word
         """Give the marks of a range, and remember them."""
