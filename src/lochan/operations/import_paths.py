@@ -30,6 +30,7 @@ from lochan.operations.import_objects import (
 )
 from lochan.operations.lake import Lake
 from lochan.operations.read_entry import store_of
+from lochan.refs.repositories import list_repositories
 
 
 class PathKind(StrEnum):
@@ -60,12 +61,14 @@ def import_paths(
 ) -> Commit:
     """Import what lies under some paths, in one commit.
 
-    Raises: InvalidInput for a source inside or around the repository's own namespace; NotFound for
+    Raises: InvalidInput for a source inside or around the namespace of any repository; NotFound for
     one that holds nothing, since a mistyped source would else empty its destination; what
     `import_objects` raises.
     """
     for path in paths:
         require_apart(repository, path)
+        for other in list_repositories(lake.store):  # whose collector would not know of the import
+            require_apart(other, path)
     folders = [_folder(path.destination) for path in paths if path.type is PathKind.COMMON_PREFIX]
     wanted = replace(request, replaced=(*request.replaced, *folders))
     listed = (found for path in paths for found in list_foreign(lake, path))
@@ -107,7 +110,8 @@ def _folder(destination: bytes) -> bytes:
 def require_apart(repository: Repository, path: ImportPath) -> None:
     """Refuse to import the lake into itself: its objects are collected by its own rules."""
     if overlaps(repository.storage_namespace, path):
-        message = f"{path.path!r} and the repository's namespace overlap; import from elsewhere"
+        owner = f"the namespace of repository {repository.repository_id!r}"
+        message = f"{path.path!r} and {owner} overlap; import from elsewhere"
         raise InvalidInput(message, code="import-source-overlaps")
 
 

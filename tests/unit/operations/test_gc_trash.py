@@ -4,16 +4,19 @@
 import msgspec
 import pytest
 
-from lochan.errors import Conflict, Corruption, NotFound, Refused
-from lochan.model.ids import BranchName
+from lochan.errors import Conflict, Corruption, InvalidInput, NotFound, Refused
+from lochan.model.ids import BranchName, RepositoryId, StorageNamespace
 from lochan.objects.address import metadata_address
 from lochan.operations.branches import create_branch
+from lochan.operations.create_repository import create_repository
 from lochan.operations.gc.collect import Collection, plan
 from lochan.operations.gc.empty import empty_trash
 from lochan.operations.gc.lease import LEASE_S, Lease
 from lochan.operations.gc.marks import PREFIX as MARKS
 from lochan.operations.gc.trash import State, Trash, list_trash, trash_table
 from lochan.operations.gc.undo import undo
+from lochan.operations.import_objects import ImportRequest
+from lochan.operations.import_paths import ImportPath, import_paths
 from support.collected_lake import GRACE, Ground, expire, long_dead
 from support.lakes import MAIN
 
@@ -143,3 +146,12 @@ def test_without_a_grace_both_looks_are_in_one_run(ground: Ground) -> None:
     ground.put("k", b"second")
     ground.wait(1)
     assert ground.run(Collection(grace_s=0)).moved == 1
+
+
+def test_no_repository_imports_what_anothers_collector_may_take(ground: Ground) -> None:
+    lake, repository = ground.where
+    place = f"{repository.storage_namespace}/data/"
+    other = create_repository(lake, RepositoryId("other"), StorageNamespace("mem://other"), MAIN)
+    path = ImportPath(place, b"stolen/")
+    with pytest.raises(InvalidInput, match="overlap"):
+        import_paths(lake, other, MAIN, [path], ImportRequest("me"))
