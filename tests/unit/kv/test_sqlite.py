@@ -369,3 +369,19 @@ def test_rel_K7_an_interrupted_caller_leaves_only_when_its_write_is_decided(
     assert store.get(b"p", b"k").value == b"v"
     interrupter.join()
     signal.signal(signal.SIGINT, before)
+
+
+def test_a_second_store_in_a_process_takes_no_locks_from_the_first(
+    path: Path, store: SqliteStore
+) -> None:
+    store.set(b"p", b"first", b"1")
+    SqliteStore(path, ENVIRONMENT).close()  # closing a handle of the file would drop all locks
+    log = path.with_name("kv.db-wal")
+    before = log.stat().st_ino
+
+    code = "import sys, sqlite3; c = sqlite3.connect(sys.argv[1]); c.execute('select * from kv')"
+    subprocess.run([sys.executable, "-c", f"{code}; c.close()", str(path)], check=True)
+
+    assert log.stat().st_ino == before  # nobody took himself for the last one
+    store.set(b"p", b"second", b"2")
+    assert pragma(path, "integrity_check") == "ok"

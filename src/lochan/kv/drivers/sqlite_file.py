@@ -8,9 +8,12 @@ untouched.
 Every connection syncs fully, readers too: whichever is closed last moves the log into the file.
 """
 
+import errno
 import os
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
+from threading import Lock
 from urllib.parse import quote, unquote
 
 from lochan.errors import Corruption, InvalidInput, LochanError, Refused, Unavailable
@@ -23,6 +26,7 @@ USER_VERSION = 1
 SYNCHRONOUS = "FULL"
 # How long a statement waits for a lock that a foreign tool holds; processes of ours take turns.
 BUSY_S = 10.0
+_making = Lock()
 
 _SCHEMA = """
 CREATE TABLE kv (
@@ -64,10 +68,28 @@ def make_if_absent(path: Path) -> None:
         )
         raise Refused(message, code="network-file-system", path=str(path), kind=kind)
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        _make(path)
         sync_folder(folder)
     except OSError as error:
         raise Unavailable(f"{path} cannot be opened: {error.strerror}", path=str(path)) from error
+
+
+def _make(path: Path) -> None:
+    """Make an empty file where none is; one that is there is never opened here.
+
+    A process that closes any handle of a file loses all POSIX locks that it has on it, those of its
+    other SQLite connections too. The next process to close would then take itself for the last one
+    and remove the log that they still write to.
+    """
+    with _making:
+        if path.exists():
+            if path.is_dir() or not os.access(path, os.R_OK | os.W_OK):
+                code = errno.EISDIR if path.is_dir() else errno.EACCES
+                raise OSError(code, os.strerror(code))
+            return
+        with suppress(FileExistsError):  # another process was quicker
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+            os.close(os.open(path, flags, 0o600))
 
 
 def sync_folder(folder: Path) -> None:
