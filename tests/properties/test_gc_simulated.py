@@ -29,7 +29,7 @@ from support.collected_lake import Ground
 from support.collected_scene import HOW
 from support.tally import Tally
 
-SEEDS, MARKED = 40, 30
+SEEDS, MARKED = 30, 20
 MOST = 300  # seeds within which a mutant must be seen
 
 Patch = pytest.MonkeyPatch

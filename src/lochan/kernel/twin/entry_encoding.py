@@ -6,7 +6,6 @@ address in full and neither metadata nor blocks (docs/formats/records.md).
 """
 
 import hashlib
-from collections.abc import Sequence
 
 from lochan.errors import InvalidInput
 from lochan.kernel.records import Column
@@ -19,9 +18,9 @@ _UNSIGNED = (1 << 64) - 1
 
 def encode_objects(
     addresses: Column,
-    sizes: Sequence[int] | memoryview,
+    sizes: memoryview,
     e_tags: Column,
-    times: Sequence[int] | memoryview,
+    times: memoryview,
     content_type: bytes,
 ) -> tuple[Column, Column]:
     """Make identities and entries of objects that lie elsewhere. Raises InvalidInput."""
