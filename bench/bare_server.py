@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The yardstick of the REST API: bare handlers behind the same adapter and the same Granian.
 
-    GET  /bytes     answers with the bytes of the file `answer` in the folder
-    GET  /file      reads `object` from disk and answers with it
-    PUT  /file      writes temp, fsync, link, fsync of the folder
+GET  /bytes     answers with the bytes of the file `answer` in the folder
+GET  /file      reads `object` from disk and answers with it
+PUT  /file      writes temp, fsync, link, fsync of the folder
 """
 
 import os

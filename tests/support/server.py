@@ -97,9 +97,9 @@ def _wait_until_ready(server: Server, port: int) -> None:
         if server.process.poll() is not None:
             raise AssertionError(f"the server ended with {server.process.returncode}")
         with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                if httpx.get(f"{server.url}/readyz").status_code == 200:
-                    return
+            is_open = probe.connect_ex(("127.0.0.1", port)) == 0
+        if is_open and httpx.get(f"{server.url}/readyz").status_code == 200:
+            return
         sleep(0.05)
     raise AssertionError("the server did not start")
 

@@ -12,7 +12,7 @@ def encode_gc_rules(record: GarbageCollectionRules) -> bytes:
     with encoding("retention rule"):
         message = wire.GarbageCollectionRules(
             default_retention_days=record.default_retention_days,
-            branch_retention_days=record.branch_retention_days,
+            branch_retention_days=dict(record.branch_retention_days.items()),
         )
         return message_bytes(message, record.unknown)
 

@@ -57,7 +57,7 @@ def is_classic(spark: SparkSession) -> bool:
 
 def is_local(spark: SparkSession) -> bool:
     """Say whether all runs in one JVM on this machine."""
-    master = spark.sparkContext.master
+    master = spark.sparkContext.master or ""
     return master.startswith("local") and not master.startswith("local-cluster")
 
 

@@ -48,7 +48,7 @@ def open_files(
     context = spark.sparkContext
     jvm: Any = context._jvm  # noqa: SLF001 - what Spark's Python gives no name to
     told = (
-        spark._jsparkSession,  # type: ignore[attr-defined]  # noqa: SLF001 - same
+        spark._jsparkSession,  # noqa: SLF001 - same
         format_,
         None if schema is None else schema.json(),
         jvm.PythonUtils.toScalaMap(dict(options)),

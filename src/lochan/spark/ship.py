@@ -27,7 +27,7 @@ FOLDER: Final = "lochan-env"
 _TASKS_EACH: Final = 2  # for each core, so that no executor is passed over by chance
 _SHIPPED: Final = "spark.lochan.shipped"
 
-cloudpickle.register_pickle_by_value(asked)  # executors have no package to import it from yet
+cloudpickle.register_pickle_by_value(asked)  # type: ignore[no-untyped-call]  # executors have no package to import it from yet
 
 
 def ship_settings() -> dict[str, object]:

@@ -34,7 +34,7 @@ def decode_entries(values: Column) -> EntryColumns:
             raise Corruption(reason) from error
         offsets.append(len(texts[3]))
     address, e_tag, content_type, keys, items = map(Column.of, texts)
-    moment, size, address_type = map(memoryview, numbers)
+    moment, size, address_type = (memoryview(column) for column in numbers)
     return EntryColumns(
         address, moment, size, e_tag, address_type, content_type, memoryview(offsets), keys, items
     )
