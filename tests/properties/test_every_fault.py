@@ -22,7 +22,7 @@ from lochan.kv.faulty import Faulty, fail_nth
 from lochan.model.ids import StorageNamespace
 from lochan.operations.create_repository import create_repository
 from support.fault_ground import MAIN, OTHER, Place, make_ground
-from support.fault_runs import KINDS, fail_everywhere, prepare
+from support.fault_runs import KINDS, fail_everywhere, ground_of, prepare
 from support.fault_stories import STORIES
 
 # It is asked when a lost answer is followed by somebody else's write of the same row.
@@ -97,8 +97,8 @@ def called_by(act: Callable[[], object]) -> set[CodeType]:
 def test_rel_V4_no_story_is_missing(ground: Place) -> None:
     known = public_functions()
     called: set[CodeType] = set()
-    for story in STORIES.values():
-        place = ground.copy()
+    for name, story in STORIES.items():
+        place = ground_of(ground, name).copy()
         called |= called_by(lambda: story(place))  # noqa: B023 - it is called at once
     for name in ("put file", "finish a commit that begins a branch"):  # what only failures call
         tale = prepare(ground, name, STORIES[name])

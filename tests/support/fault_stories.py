@@ -66,6 +66,7 @@ from lochan.refs.cleaner import Cleaner
 from lochan.refs.deletion import delete_repository
 from support.fault_ground import DEV, MAIN, OLD, OTHER, READINGS, V1, Place
 from support.fault_stories_around import AROUND, others_namespace
+from support.fault_stories_beyond import BEYOND
 from support.lake_model import e_tag
 
 Story = Callable[[Place], object]
@@ -249,4 +250,5 @@ STORIES: dict[str, Story] = {
     "get file": read_file,
     "list file": lambda p: list(list_file(*p.where, b"d", p.known.opened)),
     **AROUND,
+    **BEYOND,
 }

@@ -3,6 +3,7 @@
 
     refs -> commits -> parents     records, ids, generations, clocks, derived rows   fsck_history
     commits -> trees -> objects    metaranges, ranges, entries, objects              fsck_trees
+    expired commits -> trees       the same, but for objects, which were collected   fsck_trees
     branches -> tokens             staged rows and their objects; notes              here
 
 Nothing is changed, and no finding ends it: only a store that does not answer raises. Writers may be
@@ -11,6 +12,7 @@ run does not repeat was none. Memory: some hundred bytes a commit and a range, a
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from lochan.errors import Corruption
@@ -21,6 +23,7 @@ from lochan.model.ids import COMPACTED_TO_NOTHING, RepositoryId, StagingToken
 from lochan.model.keys import (
     CLEANUP,
     DELETED,
+    GC_EXPIRED,
     GRAVELER,
     OPEN,
     REPOSITORIES,
@@ -34,6 +37,7 @@ from lochan.operations.fsck_history import Past, check_history
 from lochan.operations.fsck_trees import Trees
 from lochan.operations.lake import Lake
 from lochan.operations.view import tokens_of
+from lochan.refs.expired import expired_commits
 from lochan.refs.notes import deleted_notes, token_notes
 
 
@@ -82,15 +86,34 @@ def fsck_repository(
     name = repository.repository_id
     yield from check_history(lake, repository, past)
     progress(Checked(name, "commits", len(past.history)))
+    swept: set[str] = set()
+    yield from _read_swept(lake, repository, swept)
     trees = Trees.of(lake, repository, objects=objects)
     for commit in _published(lake, repository, past):
-        yield from trees.check(commit.meta_range_id, f"commit {commit.id}")
-        progress(Checked(name, "committed objects", trees.records))
+        if commit.id not in swept:
+            yield from trees.check(commit.meta_range_id, f"commit {commit.id}")
+            progress(Checked(name, "committed objects", trees.records))
     for branch in past.branches:
         base = branch.compacted_base_meta_range_id
         if base != COMPACTED_TO_NOTHING:
             yield from trees.check(base, f"branch {branch.branch_id!r} of {name!r}")
     yield from _check_tokens(lake, repository, past, trees, progress)
+    if swept:  # last: a range that kept commits have as well was checked with its objects
+        bare = replace(trees, objects=False)
+        for commit in _published(lake, repository, past):
+            yield from bare.check(commit.meta_range_id, f"commit {commit.id}")
+
+
+def _read_swept(lake: Lake, repository: Repository, swept: set[str]) -> Iterator[Finding]:
+    """Fill in the commits of which a collector has removed objects, as the rules ask for."""
+    table = expired_commits(lake.store, repository)
+    for key, value in scan_prefix(lake.store, partition_of(repository), GC_EXPIRED):
+        try:
+            if table.decode(value).swept:
+                swept.add(key.removeprefix(GC_EXPIRED).decode(errors="replace"))
+        except Corruption as error:
+            where = f"{repository.repository_id}: {key.decode(errors='replace')}"
+            yield Finding(Kind.UNREADABLE_RECORD, where, error.reason)
 
 
 def _published(lake: Lake, repository: Repository, past: Past) -> Iterator[Commit]:

@@ -5,10 +5,14 @@ import msgspec
 import pytest
 
 from lochan.errors import Conflict, Corruption, InvalidInput, NotFound, Refused
-from lochan.model.ids import BranchName, RepositoryId, StorageNamespace
+from lochan.model.ids import BranchName, ObjectKey, RepositoryId, StorageNamespace
+from lochan.model.instant import EPOCH
+from lochan.model.keys import GC_EXPIRED, partition_of
 from lochan.objects.address import metadata_address
 from lochan.operations.branches import create_branch
 from lochan.operations.create_repository import create_repository
+from lochan.operations.findings import Finding, Kind, Severity
+from lochan.operations.fsck import fsck
 from lochan.operations.gc.collect import Collection, plan
 from lochan.operations.gc.empty import empty_trash
 from lochan.operations.gc.lease import LEASE_S, Lease
@@ -17,6 +21,8 @@ from lochan.operations.gc.trash import State, Trash, list_trash, trash_table
 from lochan.operations.gc.undo import undo
 from lochan.operations.import_objects import ImportRequest
 from lochan.operations.import_paths import ImportPath, import_paths
+from lochan.operations.read_object import stat_object
+from lochan.refs.expired import Expired, expired_commits
 from support.collected_lake import GRACE, Ground, expire, long_dead
 from support.lakes import MAIN
 
@@ -155,3 +161,25 @@ def test_no_repository_imports_what_anothers_collector_may_take(ground: Ground) 
     path = ImportPath(place, b"stolen/")
     with pytest.raises(InvalidInput, match="overlap"):
         import_paths(lake, other, MAIN, [path], ImportRequest("me"))
+
+
+def wrong(ground: Ground) -> list[Finding]:
+    return [found for found in fsck(ground.where[0]) if found.severity is Severity.ERROR]
+
+
+def test_fsck_misses_what_is_lost_and_not_what_was_collected(ground: Ground) -> None:
+    expire(ground)
+    ground.run_twice()
+    assert wrong(ground) == []
+    kept = stat_object(*ground.where, MAIN, ObjectKey(b"k"))
+    ground.stage.storage.objects.delete(kept.address)
+    assert [found.kind for found in wrong(ground)] == [Kind.MISSING_OBJECT]
+
+
+def test_fsck_tells_of_an_expired_commits_row_that_cannot_be_read(ground: Ground) -> None:
+    table = expired_commits(ground.where[0].store, ground.where[1])
+    table.set(b"c", Expired(time=EPOCH))
+    assert wrong(ground) == []
+    ground.where[0].store.set(partition_of(ground.where[1]), GC_EXPIRED + b"c", b"{")
+    (found,) = wrong(ground)
+    assert (found.kind, "gc/expired/c" in found.where) == (Kind.UNREADABLE_RECORD, True)
