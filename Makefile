@@ -49,7 +49,7 @@ serve: $(VENV)/kernel
 
 test: $(VENV)/kernel
 	@sh .ci/servers '$(SERVERS)' test
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
 
 check: $(VENV)/kernel
 	$(BIN)/ruff check .

@@ -79,7 +79,7 @@ def test_a_thousand_requests_in_flight_at_sigterm_lose_nothing(
         f"{before} answered before SIGTERM, {len(answered) - before} after it in {seconds:.1f} s,"
         f" {len(answers) - len(answered)} not at all; {len(kept)} writes acknowledged"
     )
-    assert len(answered) - before >= 500  # a slow machine has not sent all when it has answered some
+    assert len(answered) - before >= 500  # fewer on a slow machine
     assert {answer.status for answer in answered} <= {200, 201, 429}
     require_sound(lake)
     with launcher.running(lake) as again, client_of(again) as client:

@@ -7,6 +7,7 @@
 import re
 from collections.abc import Iterator
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
@@ -14,6 +15,14 @@ from pyspark.sql import SparkSession
 import lochan
 import lochan.spark
 from lochan.client import Lake, Repository
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep all tests of Spark in one process where several run: one session is enough."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 @pytest.fixture(scope="session")

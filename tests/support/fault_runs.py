@@ -46,8 +46,9 @@ ON_THE_WAY: dict[str, set[Key]] = {
     "copy lake": {("readings", ("read-only",)), ("spare", ("read-only",))},
     "finish commit": {OPENED},
 }
-# A repository that is being restored has no branch yet, and fsck finds half of its rows missing.
-HALF = {"restore", "start restore"}
+# A repository that is being restored has no branch yet, and fsck finds half of its rows missing; so
+# it does with an object that is shown and has yet to come back from the trash.
+HALF = {"restore", "start restore", "empty the trash of the living"}
 # They say Unavailable when they have begun: a copy is taken up again, and closes by itself.
 BEGUN = {"copy lake", "close repository"}
 

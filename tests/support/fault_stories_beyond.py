@@ -19,12 +19,15 @@ from lochan.model.ids import ObjectKey, StorageNamespace
 from lochan.objects.address import BLOCKS
 from lochan.objects.walk import walk
 from lochan.operations.commit import CommitRequest, commit
+from lochan.operations.delete_objects import delete_objects
 from lochan.operations.export_places import StorePlace, open_place
 from lochan.operations.export_ref import STATE, export_ref
 from lochan.operations.gc.collect import GRACE_S, Collection, collect, plan
+from lochan.operations.gc.condemned import read_dead
 from lochan.operations.gc.empty import empty_trash
+from lochan.operations.gc.sweeping import are_blocks_swept
+from lochan.operations.gc.trash import LISTS, State, list_trash
 from lochan.operations.gc.trash import PREFIX as TRASH
-from lochan.operations.gc.trash import list_trash
 from lochan.operations.gc.undo import undo
 from lochan.operations.import_inventory import Inventory, import_inventory
 from lochan.operations.import_objects import ImportRequest
@@ -88,6 +91,20 @@ def in_trash(ground: Place) -> Place:
     return place
 
 
+def alive_in_trash(ground: Place) -> Place:
+    """Have something in the trash that is shown again, as by a KV store that was restored."""
+    place, key = ground.copy(), ObjectKey(b"d/n")
+    lake, repository = place.where
+    put_object(lake, repository, OLD, key, b"shown again")
+    token = lake.branches.fresh(repository, OLD).record.staging_token
+    staged = lake.staging.find(token, key)
+    assert staged is not None
+    delete_objects(lake, repository, OLD, [key])
+    place = in_trash(place)
+    place.lake.staging.set(token, staged[0])
+    return place
+
+
 def exported_before(ground: Place) -> Place:
     """Have a destination that holds another branch, with a file that is to go."""
     place = ground.copy()
@@ -126,7 +143,15 @@ def collect_all(place: Place, how: Collection = FORCED) -> None:
     sure = place.again()
     require_all_readable(sure)
     assert count_dead(sure) == 0
-    assert addresses(sure, TRASH)
+    assert not are_blocks_swept(*sure.where)
+    rows = list_trash(*sure.where)
+    assert {row.state for row in rows} == {State.MOVED}
+    objects = sure.objects[NAMESPACE]
+    listed = [dead for row in rows for dead in read_dead(objects, f"{LISTS}/{row.run}")]
+    held = {
+        address.removeprefix(f"{TRASH}/").split("/", 1)[1] for address in addresses(sure, TRASH)
+    }
+    assert held == {dead.address for dead in listed}, "nothing is gone for good"
 
 
 def undo_all(place: Place) -> None:
@@ -178,6 +203,7 @@ BEYOND: dict[str, Callable[[Place], object]] = {
     "collect at once": lambda p: collect_all(p, AT_ONCE),
     "undo a collection": undo_all,
     "empty the trash": empty_all,
+    "empty the trash of the living": empty_all,
     "storage report": lambda p: storage_report(*p.where),
     "export": export,
     "export to a folder": export_files,
@@ -190,5 +216,6 @@ GROUNDS: dict[str, Callable[[Place], Place]] = {
     "collect at once": grown_old,
     "undo a collection": in_trash,
     "empty the trash": in_trash,
+    "empty the trash of the living": alive_in_trash,
     "export": exported_before,
 }
