@@ -7,7 +7,6 @@
 import re
 from collections.abc import Iterator
 from hashlib import sha256
-from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
@@ -17,12 +16,9 @@ import lochan.spark
 from lochan.client import Lake, Repository
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_itemcollected(item: pytest.Item) -> None:
     """Keep all tests of Spark in one process where several run: one session is enough."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("spark"))
+    item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 @pytest.fixture(scope="session")
