@@ -16,11 +16,6 @@ import lochan.spark
 from lochan.client import Lake, Repository
 
 
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Keep all tests of Spark in one process where several run: one session is enough."""
-    item.add_marker(pytest.mark.xdist_group("spark"))
-
-
 @pytest.fixture(scope="session")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
     with lochan.open(tmp_path_factory.mktemp("spark") / "lake") as opened:
