@@ -7,6 +7,7 @@ route it took and who asked.
 """
 
 from collections.abc import Callable, Iterable
+from itertools import count
 from typing import Final
 
 from lochan.access.principal import Principal
@@ -41,12 +42,18 @@ class Told:
         self._application = application
         self._services = services
         self._environment = services.lake.environment
+        # Drawing an id gives the interpreter away, and a busy process waits to get it back: so a
+        # process draws once, and counts.
+        self._drawn = self._environment.new_id()[:16]
+        self._numbers = count(1)
 
     def __call__(self, environ: Environ, start: Callable[..., object]) -> Iterable[bytes]:
         """Serve a request."""
         began = self._environment.monotonic()
         given = environ.get("HTTP_X_REQUEST_ID")
-        name = (accepted_id(given) if given else None) or self._environment.new_id()
+        name = accepted_id(given) if given else None
+        if name is None:
+            name = f"{self._drawn}{next(self._numbers):016x}"
         environ[SEEN] = seen = Seen()
 
         def started(status: str, headers: list[tuple[str, str]], *rest: object) -> object:
