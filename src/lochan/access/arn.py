@@ -34,11 +34,6 @@ def branch_arn(repository: str, branch: str) -> str:
     return f"{_REPOSITORY}{repository}/branch/{branch}"
 
 
-def tag_arn(repository: str, tag: str) -> str:
-    """Name a tag."""
-    return f"{_REPOSITORY}{repository}/tag/{tag}"
-
-
 def storage_namespace_arn(uri: str) -> str:
     """Name a place in an object store."""
     return f"arn:lakefs:fs:::namespace/{uri}"
@@ -47,13 +42,3 @@ def storage_namespace_arn(uri: str) -> str:
 def user_arn(user: str) -> str:
     """Name a user."""
     return f"arn:lakefs:auth:::user/{user}"
-
-
-def group_arn(group: str) -> str:
-    """Name a group."""
-    return f"arn:lakefs:auth:::group/{group}"
-
-
-def policy_arn(policy: str) -> str:
-    """Name a policy."""
-    return f"arn:lakefs:auth:::policy/{policy}"

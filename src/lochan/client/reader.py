@@ -8,7 +8,6 @@ mixture of the two.
 """
 
 import io
-import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import IO, Any, Final
@@ -16,8 +15,9 @@ from urllib.parse import unquote
 
 import httpx
 
+from lochan.client.seekable import Seekable
 from lochan.client.transport import chunks_of
-from lochan.errors import Conflict, InvalidInput, NotFound, Unavailable
+from lochan.errors import Conflict, NotFound, Unavailable
 from lochan.shapes.objects import ObjectStats
 
 BUFFER_BYTES: Final = 1 << 20
@@ -26,38 +26,15 @@ _PARTIAL: Final = 206
 Fetch = Callable[[dict[str, str]], AbstractContextManager[httpx.Response]]
 
 
-class ObjectReader(io.RawIOBase):
+class ObjectReader(Seekable):
     """The bytes of one object, at any place."""
 
     def __init__(self, stats: ObjectStats, fetch: Fetch) -> None:
         """Read the object that was described; `fetch` takes request headers."""
-        super().__init__()
+        super().__init__(stats.path, stats.size_bytes or 0)
         self.stats = stats
-        self.name = stats.path
-        self._size = stats.size_bytes or 0
         self._fetch = fetch
-        self._place = 0
         self._tag: str | None = None
-
-    def readable(self) -> bool:
-        """Say that it can be read."""
-        return True
-
-    def seekable(self) -> bool:
-        """Say that it can be read at any place."""
-        return True
-
-    def tell(self) -> int:
-        """Say where the next read begins."""
-        return self._place
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Go to a place, counted from the start, from here or from the end."""
-        starts = {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: self._size}
-        if whence not in starts or starts[whence] + offset < 0:
-            raise InvalidInput(f"there is no place {offset} (from {whence}) in {self.name}")
-        self._place = starts[whence] + offset
-        return self._place
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writable buffer
         """Fill a buffer from here on, with one request."""

@@ -135,12 +135,6 @@ def split(batch: pa.RecordBatch, names: Sequence[str]) -> Iterator[tuple[str, pa
         yield place, batch.filter(mask).select(rest)
 
 
-def _equal(column: Any, value: object) -> Any:  # noqa: ANN401 - pyarrow has no types
-    if value is None:
-        return pc.is_null(column)
-    return pc.fill_null(pc.equal(column, pa.scalar(value, column.type)), fill_value=False)
-
-
 def _shown(value: object) -> str:
     if value is None or value == "":
         return _NULL

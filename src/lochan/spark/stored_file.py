@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """An object of a store as a seekable file; one of several blocks likewise."""
 
-import io
-import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from lochan.errors import InvalidInput
+from lochan.client.seekable import Seekable
 from lochan.objects.store import ObjectStore, Span
 
 
@@ -19,36 +17,13 @@ class Segment(NamedTuple):
     size: int
 
 
-class StoredFile(io.RawIOBase):
+class StoredFile(Seekable):
     """Segments, one after the other, read by ranges."""
 
     def __init__(self, name: str, segments: Sequence[Segment]) -> None:
         """Read these segments."""
-        super().__init__()
-        self.name = name
+        super().__init__(name, sum(segment.size for segment in segments))
         self._segments = segments
-        self._size = sum(segment.size for segment in segments)
-        self._place = 0
-
-    def readable(self) -> bool:
-        """Say that it can be read."""
-        return True
-
-    def seekable(self) -> bool:
-        """Say that it can be read at any place."""
-        return True
-
-    def tell(self) -> int:
-        """Say where the next read begins."""
-        return self._place
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Go to a place, counted from the start, from here or from the end."""
-        starts = {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: self._size}
-        if whence not in starts or starts[whence] + offset < 0:
-            raise InvalidInput(f"there is no place {offset} (from {whence}) in {self.name}")
-        self._place = starts[whence] + offset
-        return self._place
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writable buffer
         """Fill a buffer from here on."""
