@@ -86,6 +86,10 @@ class SmallLake:
             case "getCredentials" | "deleteCredentials":
                 key = self.api.post("/auth/users/bob/credentials").json["access_key_id"]
                 return Meant(path={"accessKeyId": key})
+            case "internalDeleteBranchProtectionRule":
+                told = {"pattern": f"guarded-{self.made}"}
+                self.api.post(f"{LAKE}/branch_protection", json=told)
+                return Meant(body=told)
             case "createBranch":
                 return Meant(body={"name": f"branch-{self.made}", "source": "main"})
             case "deleteBranch":

@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory
 from threading import Event
 from typing import Any, cast
 
+from granian import loops
 from granian.constants import HTTPModes, Interfaces, Loops
 from granian.http import HTTP1Settings
 from granian.server.mp import MPServer
@@ -30,7 +31,7 @@ from lochan.bootstrap.server import open_services
 from lochan.config.server import Settings
 from lochan.environment import RealEnvironment
 from lochan.logs.log import capture_standard_logging
-from lochan.web.adapter import Adapter
+from lochan.web.adapter import Adapter, new_loop
 from lochan.web.application import new_application
 from lochan.web.readiness import DRAINING
 
@@ -98,6 +99,7 @@ class _Processes(MPServer):
 
 def serve(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT. Settings were checked before."""
+    loops.register(Loops.asyncio.value)(new_loop)
     with TemporaryDirectory(prefix="lochan-workers-") as folder:
         tls = settings.tls
         _Processes(
@@ -107,7 +109,7 @@ def serve(settings: Settings) -> None:
             port=settings.listen.port,
             interface=Interfaces.RSGI,
             workers=settings.workers,
-            loop=Loops.auto,
+            loop=Loops.asyncio,
             http=HTTPModes.http1,
             http1_settings=HTTP1Settings(
                 header_read_timeout=_HEADER_MS, max_buffer_size=_HEADER_BYTES
