@@ -47,16 +47,18 @@ def open_lake(
     disk: DiskTier | None = None,
     cuts: Cuts | None = None,
     readable: Sequence[Path] = (),
+    private: Sequence[Path] = (),
 ) -> Iterator[Lake]:
     """Open the lake in a key-value store, named by its url; close all that it opened at the end.
 
     `disk` keeps copies of far files. `cuts` must be those that the lake was written with.
-    `readable` are folders whose plain files may be imported, and read where they lie.
+    `readable` are folders whose plain files may be imported, and read where they lie, unless they
+    lie in one of the `private` ones.
     Raises: InvalidInput for a url that no driver takes, Unavailable.
     """
     with ExitStack() as opened:
         store = opened.enter_context(closing(open_store(kv, environment)))
-        namespaces = _Namespaces(environment, opened, disk, cuts, readable)
+        namespaces = _Namespaces(environment, opened, disk, cuts, _plain_files(readable, private))
         yield Lake.of(store, environment, namespaces.storage)
 
 
@@ -69,10 +71,9 @@ class _Namespaces:
         opened: ExitStack,
         disk: DiskTier | None,
         cuts: Cuts | None,
-        readable: Sequence[Path],
+        plain_files: str,
     ) -> None:
-        folders = os.pathsep.join(map(str, readable))
-        self._locations = {FILES: f"{FILES}?allow={quote(folders)}"}
+        self._locations = {FILES: plain_files}
         self._environment = environment
         self._opened = opened
         self._disk = disk
@@ -98,3 +99,8 @@ class _Namespaces:
         return Storage(
             objects, AddressSource(self._environment), self._opened.enter_context(snapshots)
         )
+
+
+def _plain_files(readable: Sequence[Path], private: Sequence[Path]) -> str:
+    allow, deny = (quote(os.pathsep.join(map(str, folders))) for folders in (readable, private))
+    return f"{FILES}?allow={allow}" + (f"&deny={deny}" if deny else "")

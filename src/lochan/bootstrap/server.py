@@ -47,6 +47,7 @@ def open_services(
                 settings.kv_url,
                 environment,
                 readable=settings.blockstore.readable_folders,
+                private=settings.private_folders,
             )
         )
         tasks = opened.enter_context(

@@ -59,6 +59,10 @@ def lake_settings(lake: Path | None, kv: str | None, file: Path | None) -> Setti
 @contextmanager
 def opened_lake(settings: Settings) -> Iterator[Lake]:
     """Open the lake that settings name. Raises: InvalidInput, Unavailable."""
-    readable = settings.blockstore.readable_folders
-    with open_lake(settings.kv_url, RealEnvironment(), readable=readable) as lake:
+    with open_lake(
+        settings.kv_url,
+        RealEnvironment(),
+        readable=settings.blockstore.readable_folders,
+        private=settings.private_folders,
+    ) as lake:
         yield lake

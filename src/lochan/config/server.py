@@ -227,6 +227,12 @@ class Settings(Struct, frozen=True, kw_only=True):
         return (self.namespace_prefix, *self.blockstore.allowed_namespace_prefixes)
 
     @property
+    def private_folders(self) -> tuple[Path, ...]:
+        """Give the folders of this machine that hold the lake's own, which nobody may import."""
+        _, is_local, prefix = self.namespace_prefix.partition("local://")
+        return (self.lake.absolute(), *((Path(prefix),) if is_local else ()))
+
+    @property
     def signing_key(self) -> bytes:
         """Give the key that signs addresses of objects."""
         own = self.blockstore.signing.secret_key

@@ -12,6 +12,8 @@ store. `local` names folders that our own driver keeps, under names of its own; 
 folder is read as the plain file it is.
 """
 
+import os
+
 from lochan.errors import InvalidInput
 from lochan.model.ids import StorageNamespace
 from lochan.objects.store import check_address
@@ -29,6 +31,12 @@ def is_full(address: str) -> bool:
 def spelled(address: str) -> str:
     """Give the one spelling by which an address is judged: that of a plain file is `file`."""
     return address.replace("local", "file", 1) if address.startswith("local:///") else address
+
+
+def meant(prefix: str) -> str:
+    """Give the place that files' addresses mean once symbolic links are followed; else the same."""
+    namespace, name = split_prefix(prefix)
+    return f"file://{os.path.realpath(f'/{name}')}" if namespace == FILES else prefix
 
 
 def split_foreign(address: str) -> tuple[StorageNamespace, str]:

@@ -18,7 +18,7 @@ from lochan.errors import InvalidInput, NotFound
 from lochan.model.ids import BranchName, StorageNamespace
 from lochan.model.instant import from_seconds
 from lochan.model.records import Commit, Repository
-from lochan.objects.foreign import FILES, split_foreign, split_prefix
+from lochan.objects.foreign import FILES, meant, split_foreign, split_prefix
 from lochan.objects.store import ObjectInfo
 from lochan.objects.walk import walk
 from lochan.operations.import_objects import (
@@ -116,7 +116,13 @@ def require_apart(repository: Repository, path: ImportPath) -> None:
 
 
 def overlaps(namespace: str, path: ImportPath) -> bool:
-    """Say whether a path lies in a namespace, or around it."""
+    """Say whether a path lies in a namespace, or around it, also behind symbolic links."""
+    return _overlaps(namespace, path) or _overlaps(
+        meant(namespace), replace(path, path=meant(path.path))
+    )
+
+
+def _overlaps(namespace: str, path: ImportPath) -> bool:
     store, folder = split_prefix(namespace)
     folder = f"{folder.removesuffix('/')}/" if folder else ""
     theirs, name = split_prefix(path.path)

@@ -3,7 +3,7 @@
 
 All must hold (S22): the caller may import from there; the address lies in a place that the server's
 settings allow; and it lies in no repository's namespace, nor in the lake's own folder, whose bytes
-have readers of their own.
+have readers of their own, whichever symbolic links lead there.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from lochan.access.arn import storage_namespace_arn
 from lochan.access.needed import Permission
 from lochan.config.server import Settings
 from lochan.errors import Refused
-from lochan.objects.foreign import spelled, split_foreign, split_prefix
+from lochan.objects.foreign import meant, spelled, split_foreign, split_prefix
 from lochan.refs.repositories import list_repositories
 from lochan.web.call import Call
 
@@ -31,7 +31,8 @@ def require_foreign(call: Call, address: str) -> None:
     if not any(_lies_in(address, place) for place in _allowed(settings)):
         raise _refused(address, "blockstore.allowed_namespace_prefixes does not name the place")
     owned = (repository.storage_namespace for repository in list_repositories(call.lake.store))
-    if any(_lies_in(address, place) for place in (*_own(settings), *owned)):
+    own = [*_own(settings), *owned]
+    if any(_lies_in(address, place) or _lies_in(meant(address), meant(place)) for place in own):
         raise _refused(address, "it lies in a repository, or beside one")
 
 

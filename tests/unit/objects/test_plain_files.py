@@ -38,9 +38,21 @@ def test_a_url_says_which_folders_may_be_read(folder: Path) -> None:
     assert store.get(str(folder / "z")[1:]).read() == b"z"
     with pytest.raises(Refused):
         open_objects("file:///", RealEnvironment()).get(str(folder / "z")[1:])
-    for wrong in ("file:///srv", "file:///?deny=/"):
+    for wrong in ("file:///srv", "file:///?only=/"):
         with pytest.raises(InvalidInput):
             open_objects(wrong, RealEnvironment())
+
+
+def test_a_folder_that_is_denied_is_not_read_by_any_way(folder: Path) -> None:
+    (folder / "way").symlink_to(folder / "a")
+    url = f"file:///?allow={quote(str(folder))}&deny={quote(str(folder / 'a'))}"
+    store = open_objects(url, RealEnvironment())
+    assert store.head(str(folder / "z")[1:]).size == 1
+    for name in ("a/b", "way/b", "a/c/d"):
+        with pytest.raises(Refused):
+            store.get(str(folder / name)[1:])
+    with pytest.raises(Refused):
+        list(walk(store, f"{folder}/a/"[1:]))
 
 
 def test_files_are_listed_in_the_order_of_their_names_by_pages_of_any_size(folder: Path) -> None:

@@ -2,11 +2,13 @@
 """Plain files of this machine, read as they are: `file:///` and the path is the name.
 
 Here lie objects that were imported and not put: nothing is ever written. Only files below folders
-that were allowed can be read or listed, after all symbolic links on the way have been followed;
-whoever may import could else read any file that this process may. Listings leave out symbolic links
-and what is no regular file. Names that are not UTF-8 are refused, not left out.
+that were allowed, and below none that is denied, can be read or listed, after all symbolic links on
+the way have been followed; whoever may import could else read any file that this process may, the
+lake's own among them. Listings leave out symbolic links and what is no regular file. Names that are
+not UTF-8 are refused, not left out.
 
     file:///?allow=/srv/raw:/srv/more    files of these folders, by their paths
+    file:///?allow=/&deny=/srv/lake      all but these
     file:///                             nothing is allowed
 """
 
@@ -45,21 +47,24 @@ _ABSENT = (FileNotFoundError, NotADirectoryError)
 class PlainFiles:
     """An `ObjectStore` that only reads; addresses are paths from `root`, without its slash."""
 
-    def __init__(self, allowed: Sequence[Path], root: Path = Path("/")) -> None:
-        """Read files below these folders; addresses count from the root."""
+    def __init__(
+        self, allowed: Sequence[Path], root: Path = Path("/"), denied: Sequence[Path] = ()
+    ) -> None:
+        """Read files below some folders, but not below others; addresses count from the root."""
         self._root = root
+        self._denied = denied  # where they lead is asked each time: they may not be there yet
         self._allowed = [os.path.realpath(folder) for folder in allowed]
 
     @classmethod
     def open(cls, location: str, environment: Environment) -> "PlainFiles":  # noqa: ARG003 - a driver's arguments
         """Open `file:///?allow=/folder`; addresses are paths without the first slash."""
         namespace, options = split_location(location)
-        refuse_options(namespace, options, frozenset({"allow"}))
+        refuse_options(namespace, options, frozenset({"allow", "deny"}))
         if namespace.path:
             message = f"{namespace} is read through file:///?allow=/{namespace.path}"
             raise InvalidInput(message, code="invalid-address")
-        folders = filter(None, options.get("allow", "").split(os.pathsep))
-        return cls([Path(folder) for folder in folders])
+        allowed, denied = (_folders(options.get(name, "")) for name in ("allow", "deny"))
+        return cls(allowed, denied=denied)
 
     def get(self, address: str, extent: Extent = WHOLE) -> Reading:
         """Read the file that has the name now."""
@@ -141,7 +146,8 @@ class PlainFiles:
         return path
 
     def _require_allowed(self, path: str, address: str) -> None:
-        if not any(Path(path).is_relative_to(folder) for folder in self._allowed):
+        is_denied = any(Path(path).is_relative_to(os.path.realpath(one)) for one in self._denied)
+        if is_denied or not any(Path(path).is_relative_to(folder) for folder in self._allowed):
             raise Refused(
                 f"file {address!r} lies in no folder that may be read; allow its folder first",
                 code="folder-not-allowed",
@@ -176,6 +182,10 @@ class PlainFiles:
         for name, _ in found:
             check_address(folder + name)
         return sorted(found, key=lambda entry: entry[0])
+
+
+def _folders(listed: str) -> list[Path]:
+    return [Path(folder) for folder in filter(None, listed.split(os.pathsep))]
 
 
 def _pieces(file: FileIO, start: int, stop: int) -> Iterator[bytes]:

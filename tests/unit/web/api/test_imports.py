@@ -197,3 +197,14 @@ def test_mistakes_are_answered_at_once(api: Api, raw: Path) -> None:
     assert api.post(IMPORT, json=told()).status_code == 400
     assert api.post(IMPORT.replace("main", "no"), json=told(folder(raw))).status_code == 404
     assert api.post(IMPORT, json=told(("common_prefix", "nonsense", "x"))).status_code == 400
+
+
+def test_rel_S22_nothing_is_imported_from_the_lake_behind_a_symbolic_link(tmp_path: Path) -> None:
+    (tmp_path / "way").symlink_to(tmp_path / "lake")
+    with open_api(tmp_path / "lake", blockstore=Blockstore(readable_folders=(tmp_path,))) as api:
+        make_repository(api)
+        for place in ("way", "way/objects", "way/objects/lake-1/data"):
+            answer = api.post(
+                IMPORT, json=told(("common_prefix", f"file://{tmp_path}/{place}", "x"))
+            )
+            assert (answer.status_code, answer.json["code"]) == (400, "import-source-overlaps")

@@ -2,6 +2,7 @@
 """Addresses that are given, signed URLs, and what may be linked to a path."""
 
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -203,3 +204,48 @@ def test_rel_S22_what_lies_in_another_repository_is_not_linked(tmp_path: Path) -
                 answer = link(objects, "mine", spelled)
                 assert answer.json["message"].endswith("in a repository, or beside one"), spelled
         assert objects.paths() == []
+
+
+@pytest.fixture
+def behind_links(tmp_path: Path) -> Iterator[tuple[Objects, Path]]:
+    """A lake whose folder is named through a link, and a secret of another repository in it."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    (tmp_path / "mounted").symlink_to(disk)
+    with open_api(
+        tmp_path / "mounted" / "lake", blockstore=Blockstore(readable_folders=(tmp_path,))
+    ) as api:
+        objects = Objects.made(api)
+        make_repository(api, "pond")
+        pond = Objects(api)
+        pond.branch = "/repositories/pond/branches/main"
+        pond.put("secret", b"hello")
+        (found,) = (
+            one for one in disk.rglob("*") if one.is_file() and one.read_bytes() == b"hello"
+        )
+        yield objects, found
+
+
+def test_rel_S22_another_repository_is_not_linked_by_the_way_behind_a_symbolic_link(
+    behind_links: tuple[Objects, Path], tmp_path: Path
+) -> None:
+    objects, secret = behind_links
+    (tmp_path / "folder").symlink_to(secret.parent)
+    (tmp_path / "file").symlink_to(secret)
+    for place in (secret, tmp_path / "folder" / secret.name, tmp_path / "file"):
+        answer = link(objects, "mine", f"file://{place}")
+        assert (answer.status_code, answer.json["code"]) == (403, "link-foreign"), place
+    assert objects.paths() == []
+
+
+def test_rel_S22_a_linked_file_that_becomes_a_symbolic_link_into_the_lake_is_not_read(
+    behind_links: tuple[Objects, Path], tmp_path: Path
+) -> None:
+    objects, secret = behind_links
+    outside = tmp_path / "outside.txt"
+    outside.write_bytes(b"fresh")
+    assert link(objects, "mine", f"file://{outside}").status_code == 200
+    outside.unlink()
+    outside.symlink_to(secret)
+    answer = objects.get("mine")
+    assert (answer.status_code, answer.json["code"]) == (403, "folder-not-allowed")
