@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A datum: the smallest part of the input that the code is run on, and what became of it.
+
+    datum id     H(count, then for each file: input name, repository, key, captures)
+    datum hash   H(datum id, transform digest, then for each file that is no reference: identities)
+
+Every field is preceded by its length, so no two lists of fields give the same bytes. Branch names
+are in neither: a branch that reads the same files reuses what others have computed.
+
+A folder that a glob matches is one *file* here: `key` ends with a slash, and `members` are all the
+objects below it. An object is a file with itself as its only member.
+"""
+
+from enum import Enum
+from hashlib import sha256
+
+import msgspec
+
+
+class Member(msgspec.Struct, frozen=True, array_like=True):
+    """One object of an input: where it is in the tree, and its entry there, encoded."""
+
+    key: bytes
+    identity: bytes
+    entry: bytes
+
+
+class DatumFile(msgspec.Struct, frozen=True, array_like=True):
+    """What one input gives to a datum."""
+
+    input: str
+    repository: str
+    key: bytes
+    captures: tuple[str, ...]
+    members: tuple[Member, ...]
+    reference: bool = False
+
+    @property
+    def size(self) -> int:
+        """Count how many objects it has."""
+        return len(self.members)
+
+
+class Datum(msgspec.Struct, frozen=True, array_like=True):
+    """What the code is run on once. `number` orders datums, and so what they append."""
+
+    id: bytes
+    hash: bytes
+    files: tuple[DatumFile, ...]
+    number: int = 0
+    bytes: int = 0  # of its members, for packing
+
+
+class DatumState(Enum):
+    """What became of a datum in the job whose index has it."""
+
+    PROCESSED = "processed"
+    FAILED = "failed"  # quarantined: without output, and run again by the next job
+
+
+class OutputFile(msgspec.Struct, frozen=True, array_like=True):
+    """One object that a datum wrote: its key in the output, and its entry, encoded."""
+
+    key: bytes
+    entry: bytes
+
+
+class Source(msgspec.Struct, frozen=True, array_like=True):
+    """One input of a datum, without its content, as the index keeps it."""
+
+    input: str
+    repository: str
+    key: bytes
+    identity: bytes  # of the object; of a folder, a hash over its members' keys and identities
+
+
+class DatumRow(msgspec.Struct, frozen=True, array_like=True):
+    """A datum in an index: what it was made of, and what it made."""
+
+    id: bytes
+    hash: bytes
+    state: DatumState
+    sources: tuple[Source, ...]
+    outputs: tuple[OutputFile, ...] = ()
+    number: int = 0
+    job: str = ""  # that ran it
+    shard: int = 0
+    bytes: int = 0
+    milliseconds: int = 0
+    reason: str = ""  # of a failure
+    log: str = ""  # address of the shard attempt's log, in the output's namespace
+
+
+def datum_id(files: tuple[DatumFile, ...]) -> bytes:
+    """Name a datum by what is read, not by what is in it."""
+    fields = [str(len(files)).encode()]
+    for file in files:
+        fields += [file.input.encode(), file.repository.encode(), file.key]
+        fields += [str(len(file.captures)).encode()]
+        fields += [capture.encode() for capture in file.captures]
+    return hashed(fields)
+
+
+def datum_hash(id: bytes, digest: bytes, files: tuple[DatumFile, ...]) -> bytes:  # noqa: A002 - the page's word
+    """Name a datum by its content and by what is done with it."""
+    fields = [id, digest]
+    for file in files:
+        if not file.reference:
+            fields.append(str(file.size).encode())
+            for member in file.members:
+                fields += [member.key, member.identity]
+    return hashed(fields)
+
+
+def source_of(file: DatumFile) -> Source:
+    """Keep of a file what tells it apart."""
+    if not file.key.endswith(b"/") and len(file.members) == 1:
+        identity = file.members[0].identity
+    else:
+        identity = hashed([part for one in file.members for part in (one.key, one.identity)])
+    return Source(file.input, file.repository, file.key, identity)
+
+
+def hashed(fields: list[bytes]) -> bytes:
+    """Hash fields, each behind its length: 32 bytes."""
+    running = sha256()
+    for field in fields:
+        running.update(len(field).to_bytes(8))
+        running.update(field)
+    return running.digest()
