@@ -38,6 +38,12 @@ def chosen(full: T, *, small: T) -> T:
     return small if SMALL in sys.argv[1:] else full
 
 
+def is_wanted(what: str) -> bool:
+    """Say whether a row was asked for: one of the words on the command line is in its name."""
+    words = [word for word in sys.argv[1:] if word != SMALL]
+    return not words or any(word in what for word in words)
+
+
 def best(work: Callable[[], object], times: int = 3) -> Timing:
     """Run work some times and keep the fastest."""
     found: Timing | None = None

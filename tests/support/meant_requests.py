@@ -24,7 +24,7 @@ class Meant:
 
 
 class SmallLake:
-    """A repository with two branches, a user, a group; made again as far as something is gone."""
+    """A repository, a user, a group, a policy; made again as far as something is gone."""
 
     def __init__(self, api: Api) -> None:
         self.api = api
@@ -49,9 +49,10 @@ class SmallLake:
         self.api.put(f"{LAKE}/settings/gc_rules", json=rules)
         self.api.post("/auth/users", json={"id": "bob"})
         self.api.post("/auth/groups", json={"id": "crew"})
+        self.api.post("/auth/policies", json={"id": "look", "statement": [RULE]})
         self.api.put("/auth/groups/crew/members/bob")
-        self.api.put("/auth/groups/crew/policies/PRReadWriteAll")
-        self.api.put("/auth/users/bob/policies/PRReadWriteAll")
+        self.api.put("/auth/groups/crew/policies/look")
+        self.api.put("/auth/users/bob/policies/look")
 
     def names(self) -> dict[str, str]:
         """Give what is there, by the names of path parameters."""
@@ -67,7 +68,7 @@ class SmallLake:
             "tag": "v1",
             "userId": "bob",
             "groupId": "crew",
-            "policyId": "PRReadWriteAll",
+            "policyId": "look",
             "partNumber": "1",
         }
 
@@ -82,7 +83,7 @@ class SmallLake:
             case "createPolicy":
                 return Meant(body={"id": f"policy-{self.made}", "statement": [RULE]})
             case "updatePolicy":
-                return Meant(body={"id": "PRReadWriteAll", "statement": [RULE]})
+                return Meant(body={"id": "look", "statement": [RULE]})
             case "getCredentials" | "deleteCredentials":
                 key = self.api.post("/auth/users/bob/credentials").json["access_key_id"]
                 return Meant(path={"accessKeyId": key})

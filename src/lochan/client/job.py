@@ -21,7 +21,8 @@ looked up at the beginning and again before the merge, among the newest thousand
 of one id that end at the same moment are not kept apart.
 
 A merge whose answer was lost is looked up in the same way. A process that is killed leaves the
-hidden branch behind, which nobody sees.
+hidden branch behind, which nobody sees; when nothing has happened on it for a week, servers and
+`lochan gc run` delete it.
 """
 
 import re

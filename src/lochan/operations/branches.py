@@ -10,6 +10,7 @@ nothing is stored and all is asked again, one by one.
 """
 
 from lochan.errors import Conflict, Refused
+from lochan.kv.table import Stored
 from lochan.model.ids import BranchName, CommitId, new_staging_token
 from lochan.model.records import Branch, Repository
 from lochan.operations.allowed import Action, require_allowed, require_writable
@@ -59,15 +60,11 @@ def delete_branch(lake: Lake, repository: Repository, name: BranchName) -> None:
     goes into the clock index before: nobody finds the tip of a line that has no owner.
     Raises: NotFound; Refused, code default-branch, protected-branch or read-only-repository.
     """
-    tables = lake.tables(repository)
     stored = _deletable(lake, repository, name)
     seen = set(tokens_of(stored.record))
     for _ in range(ATTEMPTS):
-        head = tables.commits.get(stored.record.commit_id.encode()).record
-        ClockIndex.of(lake.store, repository).place(head)
-        note_tokens(lake.store, lake.environment, repository, name, tokens_of(stored.record))
         try:
-            branches.delete_branch(tables, stored)
+            delete_seen_branch(lake, repository, stored)
         except Conflict:
             stored = _deletable(lake, repository, name)
             if seen.isdisjoint(tokens_of(stored.record)):
@@ -78,6 +75,15 @@ def delete_branch(lake: Lake, repository: Repository, name: BranchName) -> None:
             continue
         return
     raise Conflict(f"branch {name!r} was changed by others {ATTEMPTS} times; delete it again")
+
+
+def delete_seen_branch(lake: Lake, repository: Repository, stored: Stored[Branch]) -> None:
+    """Remove a branch exactly as it was read. Raises Conflict when it was changed; NotFound."""
+    tables, branch = lake.tables(repository), stored.record
+    head = tables.commits.get(branch.commit_id.encode()).record
+    ClockIndex.of(lake.store, repository).place(head)
+    note_tokens(lake.store, lake.environment, repository, branch.branch_id, tokens_of(branch))
+    branches.delete_branch(tables, stored)
 
 
 def _deletable(lake: Lake, repository: Repository, name: BranchName) -> BranchRead:

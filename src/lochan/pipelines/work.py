@@ -10,8 +10,8 @@ under fresh addresses below data/, then one fragment and one log below its own f
         manifest        the Manifest, written last: an attempt without one never was
 
 and returns the manifest. A frame, query or project is planned by Spark as a whole: it is one shard,
-whose datums are the partitions to compute, and its fragment is written by the driver. A driver keeps the first that its engine accepts for a shard; nothing of
-other attempts is ever linked.
+whose datums are the partitions to compute, and its fragment is written by the driver. The job keeps
+the first manifest that its engine accepts for a shard; nothing of other attempts is ever linked.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -3,6 +3,7 @@
 
 A crash behind any step leaves what the next run goes on from:
 
+    private branches go     as far as it came
     list, mark              nothing was written but remembered marks
     commits expire          nobody builds on them; the next run finds the same
     list of the condemned   named by its row, or nobody's
@@ -22,6 +23,7 @@ from lochan.model.instant import EPOCH, NANOSECONDS, Instant, from_seconds
 from lochan.model.records import Repository, RepositoryState
 from lochan.objects.namespace import Namespace
 from lochan.operations.allowed import require_writable
+from lochan.operations.gc.abandoned import IDLE_S, clear_abandoned
 from lochan.operations.gc.condemned import Dead, read_condemned, write_condemned
 from lochan.operations.gc.expiry import Horizon
 from lochan.operations.gc.lease import Lease, collecting
@@ -54,6 +56,7 @@ class Collection:
     grace_s: float = GRACE_S
     most_share: float = MOST_SHARE
     force: bool = False  # move more than that share
+    idle_s: float = IDLE_S  # after which a private branch on which nothing happens is deleted
     read: ReadMarks | None = None  # who works out the marks of ranges
 
     @property
@@ -108,6 +111,7 @@ class _Run:
     def run(self, lease: Lease) -> Report:
         """Do all of it."""
         self._end_what_others_began(lease)
+        removed = clear_abandoned(self._lake, self._repository, self._how.idle_s)
         report, dead, marked = self._look(is_plan=False)
         lease.renew()
         self._expire(marked)
@@ -120,7 +124,7 @@ class _Run:
             self._condemn([each for each in dead if not self._is_due(each)])
         before = Instant(self._horizon.now - _LOOKS * self._how.grace)
         forget_copies(self._lake.store, self._repository, before)
-        return msgspec.structs.replace(report, moved=moved)
+        return msgspec.structs.replace(report, moved=moved, branches_removed=len(removed))
 
     def _look(self, *, is_plan: bool) -> tuple[Report, list[Dead], Marked]:
         _require_own_namespace(self._lake, self._repository)

@@ -49,6 +49,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     commits_kept: int = 0
     commits_expired: int = 0
     ranges: int = 0
+    branches_removed: int = 0  # private ones that were left behind
     partitions: dict[str, Amount] = msgspec.field(default_factory=dict)
     examples: tuple[str, ...] = ()
 
