@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a server does beside answering: cleaning and compacting, in every worker.
+"""What a server does beside answering: cleaning, compacting, clearing, in every worker.
 
-Each of the two looks after the lake about once a minute. Workers and servers know nothing of each
+Each of these looks after the lake about once a minute. Workers and servers know nothing of each
 other: runs may overlap and repeat each other, and jitter keeps them from doing so always. A run
 that fails is logged and counted, and the next one tries again.
 """
@@ -10,11 +10,14 @@ from collections.abc import Callable, Mapping
 from threading import Event, Thread
 from typing import Final
 
+from lochan.errors import LochanError
 from lochan.logs.log import Log
 from lochan.metrics import Metrics
 from lochan.operations.compactor import Compactor
+from lochan.operations.gc.abandoned import clear_abandoned
 from lochan.operations.lake import Lake
 from lochan.refs.cleaner import Cleaner
+from lochan.refs.repositories import list_repositories
 
 PAUSE_S: Final = 60.0
 _END_S: Final = 5.0  # how long the end of a run is waited for; all may end anywhere
@@ -33,7 +36,12 @@ class Background:
         self._stopping = Event()
         self._cleaner = Cleaner(lake.store, lake.environment)
         self._compactor = Compactor(lake)
-        work: Mapping[str, Callable[[], str]] = {"clean": self._clean, "compact": self._compact}
+        self._lake = lake
+        work: Mapping[str, Callable[[], str]] = {
+            "clean": self._clean,
+            "compact": self._compact,
+            "clear": self._clear,
+        }
         self._threads = [
             Thread(target=self._repeat, args=(name, run), name=f"lochan {name}", daemon=True)
             for name, run in work.items()
@@ -88,4 +96,21 @@ class Background:
             else:
                 outcome = "partly"
                 self._log.warning("compaction was put off", error=str(found.error), **place)
+        return outcome
+
+    def _clear(self) -> str:
+        """Delete private branches that were left behind."""
+        outcome = "done"
+        for repository in list_repositories(self._lake.store):
+            if repository.read_only:
+                continue
+            place = {"repository": repository.repository_id}
+            try:
+                cleared = clear_abandoned(self._lake, repository)
+            except LochanError as error:  # one repository must not keep the others waiting
+                outcome = "partly"
+                self._log.warning("clearing was put off", error=str(error), **place)
+                continue
+            for branch in cleared:
+                self._log.info("cleared a private branch", branch=branch, **place)
         return outcome

@@ -18,6 +18,7 @@ from lochan.config.server import Settings
 from lochan.model.ids import RepositoryId
 from lochan.model.instant import NANOSECONDS
 from lochan.model.records import Repository
+from lochan.operations.gc.abandoned import IDLE_S
 from lochan.operations.gc.collect import GRACE_S, MOST_SHARE, Collection, collect
 from lochan.operations.gc.collect import plan as plan_collection
 from lochan.operations.gc.empty import empty_trash
@@ -31,6 +32,7 @@ from lochan.refs.repositories import get_repository
 __all__ = ["app"]
 
 _HOUR = 3600.0
+_DAY = 24 * _HOUR
 _PERCENT = 100.0
 
 Name = Annotated[str, typer.Argument(metavar="REPOSITORY", help="The repository.")]
@@ -74,6 +76,14 @@ def run(  # noqa: PLR0913 - one an option
         float, typer.Option("--most-percent", min=0, max=100, help="Refuse to move more than that.")
     ] = MOST_SHARE * _PERCENT,
     force: Annotated[bool, typer.Option("--force", help="Move more than that, too.")] = False,
+    idle_days: Annotated[
+        float,
+        typer.Option(
+            "--idle-days",
+            min=0,
+            help="Delete private branches of killed jobs on which nothing happened for so long.",
+        ),
+    ] = IDLE_S / _DAY,
     config: Config = None,
     lake: LakeFolder = None,
     kv: Kv = None,
@@ -84,7 +94,12 @@ def run(  # noqa: PLR0913 - one an option
 
     Example: lochan gc run my-lake --lake ./lake
     """
-    how = Collection(grace_s=grace_hours * _HOUR, most_share=most / _PERCENT, force=force)
+    how = Collection(
+        grace_s=grace_hours * _HOUR,
+        most_share=most / _PERCENT,
+        force=force,
+        idle_s=idle_days * _DAY,
+    )
     with _opened(lake_settings(lake, kv, config), repository) as where, _told(show) as told:
         report = collect(*where, how, told)
     _tell(show, report)
@@ -191,6 +206,7 @@ def _tell(show: Show, report: Report) -> None:
             "waiting": lambda it: _amount(it.waiting) + _until(it),
             "commits kept": lambda it: it.commits_kept,
             "commits expired": lambda it: it.commits_expired,
+            "branches removed": lambda it: it.branches_removed,
             "run": lambda it: "(plan)" if it.is_plan else it.run,
         },
     )

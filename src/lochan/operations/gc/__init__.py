@@ -18,6 +18,6 @@ Whatever cannot be read ends a run before anything is removed: a tree that is mi
 Objects outside of data/, imported ones among them, are never touched, nor is metadata.
 
 Reading order: expiry (which commits rules keep), roots, marks (the objects of a range, remembered),
-mark, listing, condemned, trash, lease, abandoned (branches that were left behind), collect (a run), empty,
-undo. docs/formats/gc.md.
+mark, listing, condemned, trash, lease, abandoned (branches that were left behind), collect (a run),
+empty, undo. docs/formats/gc.md.
 """
