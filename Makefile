@@ -85,7 +85,7 @@ lock:
 	.cache/lock/bin/python -m pip install --quiet --disable-pip-version-check uv
 	.cache/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
 		--generate-hashes --no-header --extra dev --extra postgres --extra cloud --extra arrow --extra spark \
-		--output-file requirements.lock pyproject.toml
+		--extra connect --output-file requirements.lock pyproject.toml
 
 proto:
 	$(PYTHON) -m venv .cache/proto
