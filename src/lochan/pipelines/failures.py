@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a job ends that publishes nothing, as errors: who raises them is in the middle of the work.
+
+    JobFailed       the pipeline's own doing: a datum, a check, a collision   -> FAILURE
+    JobKilled       somebody asked for its end                                -> KILLED
+    JobUnrunnable   what it reads was not made                                -> UNRUNNABLE
+    LeaseLost       another driver has the job: this one stops, and says nothing of the job
+
+Everything else that is raised leaves the job open, and its next driver tries again.
+"""
+
+from lochan.errors import Conflict, LochanError
+
+
+class JobFailed(LochanError):
+    """A job cannot come to a good end, however often it is tried."""
+
+    status = 409
+    default_code = "job-failed"
+
+
+class JobKilled(LochanError):
+    """Somebody asked for the end of a job."""
+
+    status = 409
+    default_code = "job-killed"
+
+
+class JobUnrunnable(LochanError):
+    """What a job would read was not made: a job above it failed, or an input is not there."""
+
+    status = 409
+    default_code = "job-unrunnable"
+
+
+class LeaseLost(Conflict):
+    """Another driver has taken the job over."""
+
+    default_code = "job-lease-lost"
