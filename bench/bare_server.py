@@ -13,11 +13,12 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from granian.constants import HTTPModes, Interfaces
+from granian import loops
+from granian.constants import HTTPModes, Interfaces, Loops
 from granian.server import Server
 
 from lochan.environment import RealEnvironment
-from lochan.web.adapter import Adapter
+from lochan.web.adapter import Adapter, new_loop
 
 FOLDER = Path(sys.argv[1])
 _JSON = [("content-type", "application/json")]
@@ -58,11 +59,13 @@ def _loaded(_: str) -> Callable[..., Any]:
 
 
 if __name__ == "__main__":
+    loops.register(Loops.asyncio.value)(new_loop)
     Server(
         "bare",
         address="127.0.0.1",
         port=int(sys.argv[2]),
         interface=Interfaces.RSGI,
+        loop=Loops.asyncio,
         http=HTTPModes.http1,
         websockets=False,
         workers=2,

@@ -42,6 +42,7 @@ from itertools import chain
 from queue import SimpleQueue
 from typing import IO, Final, cast
 
+import uvloop
 from granian._granian import RSGIHTTPProtocol as HTTPProtocol
 from granian._granian import RSGIProtocolClosed as ProtocolClosed
 from granian.rsgi import Scope
@@ -70,12 +71,12 @@ _log = logging.getLogger(__name__)
 Wsgi = Callable[..., Iterable[bytes]]
 
 
-class Loop(asyncio.SelectorEventLoop):
-    """An event loop that no signal escapes, however much others wake it.
+class Loop(uvloop.Loop):
+    """An event loop that no signal escapes.
 
-    asyncio tells a signal by one byte in the socket by which threads wake the loop too. When some
-    hundred of these wait to be read, the byte of a SIGTERM is thrown away, and a busy server would
-    not end. What Python itself notes of a signal is never lost.
+    A loop is told of a signal by a byte in a socket. uvloop throws it away while it does not run
+    yet, asyncio's own loop when some hundred wakings by threads wait to be read: a SIGTERM would
+    be lost. What Python itself notes of a signal is never lost.
     """
 
     def add_signal_handler(self, sig: int, callback: Callable[..., object], *args: object) -> None:
@@ -85,7 +86,6 @@ class Loop(asyncio.SelectorEventLoop):
             self.call_soon_threadsafe(partial(callback, *args))
 
         super().add_signal_handler(sig, lambda: None)  # the byte still ends a wait
-        signal.set_wakeup_fd(signal.set_wakeup_fd(-1), warn_on_full_buffer=False)
         signal.signal(sig, tell)
 
 
