@@ -3,8 +3,8 @@
 
 A pipeline hangs on another when it reads the branch that the other owns. That it *reads* a branch
 is enough to close a circle, and circles are refused. Only inputs that are a `trigger` carry a
-change on: what `affected` gives, and what a job waits for, follows those alone. A paused pipeline
-stops what comes from above.
+change on: what `affected` gives, and what a job waits for, follows those alone. A pipeline that is
+paused, or waits for more than a commit, stops what comes from above.
 """
 
 from collections.abc import Iterable, Iterator
@@ -43,6 +43,12 @@ class Node:
     def pipeline(self) -> str:
         """Name the pipeline."""
         return self.spec.pipeline
+
+    @property
+    def follows(self) -> bool:
+        """Say whether each new commit starts it; one that waits for more is decided on alone."""
+        waits = self.spec.trigger.any or self.spec.trigger.all
+        return not self.paused and not waits
 
     @property
     def writes(self) -> Place:
@@ -133,7 +139,7 @@ class Graph:
     def _reached(self, moved: set[Place]) -> Iterator[Node]:
         """Follow moved branches down. One pass is enough: who writes comes before who reads."""
         for node in self.nodes:
-            if not node.paused and not moved.isdisjoint(node.triggers):
+            if node.follows and not moved.isdisjoint(node.triggers):
                 moved.add(node.writes)
                 yield node
 

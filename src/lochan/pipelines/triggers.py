@@ -73,15 +73,18 @@ def is_due(lake: Lake, trigger: Trigger, move: Move, seen: Seen | None, now: flo
 
 
 def commits_since(lake: Lake, move: Move, seen: Seen | None) -> tuple[CommitId, ...]:
-    """Name the commits of a branch since a seen one, oldest first, the newest thousand at most."""
-    stop = CommitId(seen.commit) if seen else None
-    tables = lake.tables(move.repository)
+    """Name the commits that followed a seen one on a branch, oldest first.
+
+    Where it was not followed, since the branch was moved elsewhere, or by more than a thousand,
+    only the head is named.
+    """
     found: list[CommitId] = []
-    for commit in log(tables, move.head.id, first_parent=True):
-        if commit.id == stop or len(found) >= MOST_NAMED:
-            break
+    tables = lake.tables(move.repository)
+    for commit in log(tables, move.head.id, first_parent=True, limit=MOST_NAMED):
+        if seen is not None and commit.id == seen.commit:
+            return tuple(reversed(found))
         found.append(commit.id)
-    return tuple(reversed(found))
+    return (move.head.id,)
 
 
 @dataclass(frozen=True, slots=True)

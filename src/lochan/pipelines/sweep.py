@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find what must run: hold the head of each watched branch against what was last decided on.
+
+Nobody tells the sweep of a commit, so no event can be lost, come twice or come late: it looks. Many
+may sweep at once, and a sweep may break off anywhere. The decision is one conditional write under a
+name that the move gives (`job_sets`); the rows of what was seen follow it, and without them the
+same decision is made again, and found to be there.
+
+    a branch moved by a job set's own commit     that set has the jobs below it: only note it
+    a job of the pipeline is open                wait, and then run once on the newest commit; those
+                                                 passed over are named in the set
+    each_commit                                  a set for every commit, oldest first
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from lochan.model.ids import BranchName, CommitId
+from lochan.model.instant import from_seconds
+from lochan.operations.lake import Lake
+from lochan.pipelines.commit_metadata import JOB_SET
+from lochan.pipelines.graph import Graph, Node, Place
+from lochan.pipelines.job_sets import decide
+from lochan.pipelines.jobs import open_jobs
+from lochan.pipelines.provenance import find_repository
+from lochan.pipelines.records import Cause, JobSet, Seen
+from lochan.pipelines.tables import PipelineTables, seen_name
+from lochan.pipelines.triggers import Move, commits_since, find_move, is_due
+
+COMMIT = "commit"
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """A pipeline that a move is to start, and what it has seen of the branch before."""
+
+    node: Node
+    move: Move
+    seen: Seen | None
+
+
+def sweep(lake: Lake, graph: Graph) -> tuple[JobSet, ...]:
+    """Decide all that moved branches call for; gives the sets, new or found.
+
+    Raises: Unavailable and UnknownOutcome; the next sweep goes on.
+    """
+    busy = {(job.pipeline, job.output_branch) for job in open_jobs(lake.store)}
+    due: dict[tuple[Place, str], list[_Due]] = {}
+    for node in graph.nodes:
+        waits = not node.spec.trigger.each_commit and (node.pipeline, node.writes.branch) in busy
+        if node.paused or waits:
+            continue
+        for place in node.triggers:
+            found = _look(lake, node, place)
+            if found is not None:
+                due.setdefault((place, found.move.key), []).append(found)
+    return tuple(decided for several in due.values() for decided in _decide(lake, graph, several))
+
+
+def note_seen(lake: Lake, node: Node, move: Move, job_set: str) -> None:
+    """Write down that a pipeline was decided on for a move."""
+    now = from_seconds(lake.environment.now())
+    row = Seen(commit=move.head.id, key=move.key, job_set=job_set, when=now)
+    name = seen_name(node.pipeline, move.repository, move.branch)
+    PipelineTables.of(lake.store).seen.set(name, row)
+
+
+def _look(lake: Lake, node: Node, place: Place) -> _Due | None:
+    """Say whether a pipeline is due for the state of a branch."""
+    repository = find_repository(lake, place.repo)
+    move = find_move(lake, repository, BranchName(place.branch)) if repository else None
+    if move is None:
+        return None
+    row = PipelineTables.of(lake.store).seen.find(
+        seen_name(node.pipeline, move.repository, move.branch)
+    )
+    seen = row.record if row else None
+    if seen is not None and seen.key == move.key:
+        return None
+    owner = _planned_by(lake, node, move)
+    if owner:
+        note_seen(lake, node, move, owner)
+        return None
+    if is_due(lake, node.spec.trigger, move, seen, lake.environment.now()):
+        return _Due(node, move, seen)
+    return None
+
+
+def _planned_by(lake: Lake, node: Node, move: Move) -> str:
+    """Name the job set that made a head and has a job for the pipeline below it; else nothing."""
+    name = move.head.metadata.get(JOB_SET, "")
+    found = PipelineTables.of(lake.store).job_sets.find(name.encode()) if name else None
+    if found is not None and any(job.pipeline == node.pipeline for job in found.record.jobs):
+        return name
+    return ""
+
+
+def _decide(lake: Lake, graph: Graph, several: Iterable[_Due]) -> Iterator[JobSet]:
+    together: list[_Due] = []
+    for one in several:
+        if one.node.spec.trigger.each_commit:
+            yield from _each(lake, graph, one)
+        else:
+            together.append(one)
+    if together:
+        yield from _once(lake, graph, together)
+
+
+def _once(lake: Lake, graph: Graph, several: list[_Due]) -> Iterator[JobSet]:
+    """Decide one set for the newest commit."""
+    move, names = several[0].move, [one.node.pipeline for one in several]
+    passed = {commit for one in several for commit in commits_since(lake, move, one.seen)[:-1]}
+    decided = decide(
+        lake, _cause(move, move.head.id), graph, pipelines=names, skipped_commits=sorted(passed)
+    )
+    for one in several:
+        note_seen(lake, one.node, move, decided.id if decided else "")
+    if decided is not None:
+        yield decided
+
+
+def _each(lake: Lake, graph: Graph, one: _Due) -> Iterator[JobSet]:
+    """Decide a set for every commit since the last one; at the beginning, for the newest alone."""
+    move = one.move
+    for commit in commits_since(lake, move, one.seen) or (move.head.id,):
+        decided = decide(lake, _cause(move, commit), graph, pipelines=[one.node.pipeline])
+        if decided is not None:
+            yield decided
+    note_seen(lake, one.node, move, "")
+
+
+def _cause(move: Move, commit: CommitId) -> Cause:
+    return Cause(
+        kind=COMMIT,
+        key=move.key,
+        repository=move.repository.repository_id,
+        unique_identifier=move.repository.unique_identifier,
+        branch=move.branch,
+        commit=commit,
+    )
