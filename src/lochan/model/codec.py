@@ -38,7 +38,7 @@ from lochan.model.message import (
     unknown_fields,
     unstorable,
 )
-from lochan.model.plain import plain_entry, plain_staged_entry
+from lochan.model.plain import plain_branch, plain_entry, plain_staged_entry
 from lochan.model.records import (
     BlockedAction,
     Branch,
@@ -76,6 +76,7 @@ def encode_repository(record: Repository) -> bytes:
                 )
                 for rule in record.branch_protection
             ],
+            branch_owners=dict(record.branch_owners.items()),
         )
         return message_bytes(message, record.unknown)
 
@@ -99,12 +100,16 @@ def decode_repository(data: bytes, where: str = "a repository record") -> Reposi
             )
             for rule in message.branch_protection
         ),
+        branch_owners={BranchName(name): one for name, one in message.branch_owners.items()},
         unknown=unknown_fields(message),
     )
 
 
 def encode_branch(record: Branch) -> bytes:
     """Encode a branch."""
+    plain = plain_branch(record)
+    if plain is not None:
+        return plain
     with encoding("branch"):
         message = wire.Branch(
             branch_id=record.branch_id,

@@ -85,7 +85,8 @@ class Repository(msgspec.Struct, frozen=True, kw_only=True):
     """A repository; what belongs to it is in partition <repository_id>-<unique_identifier>.
 
     `branch_protection` lies here, and not under a key of its own, because every fresh read of a
-    branch reads this record too: a rule binds from the moment at which it is stored.
+    branch reads this record too: a rule binds from the moment at which it is stored. So does
+    `branch_owners`, which pipeline alone publishes on a branch.
     """
 
     repository_id: RepositoryId
@@ -97,6 +98,7 @@ class Repository(msgspec.Struct, frozen=True, kw_only=True):
     read_only: bool = False
     storage_id: str = ""
     branch_protection: tuple[BranchProtectionRule, ...] = ()
+    branch_owners: Mapping[BranchName, str] = msgspec.field(default_factory=dict)
     unknown: bytes = b""
 
 

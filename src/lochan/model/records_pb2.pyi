@@ -126,6 +126,26 @@ Global___BranchProtectionRule: _TypeAlias = BranchProtectionRule  # noqa: Y015
 class Repository(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
+    @_typing.final
+    class BranchOwnersEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     REPOSITORY_ID_FIELD_NUMBER: _builtins.int
     STORAGE_NAMESPACE_FIELD_NUMBER: _builtins.int
     DEFAULT_BRANCH_FIELD_NUMBER: _builtins.int
@@ -135,6 +155,7 @@ class Repository(_message.Message):
     READ_ONLY_FIELD_NUMBER: _builtins.int
     STORAGE_ID_FIELD_NUMBER: _builtins.int
     BRANCH_PROTECTION_FIELD_NUMBER: _builtins.int
+    BRANCH_OWNERS_FIELD_NUMBER: _builtins.int
     repository_id: _builtins.str
     storage_namespace: _builtins.str
     default_branch: _builtins.str
@@ -146,6 +167,8 @@ class Repository(_message.Message):
     def creation_date(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property
     def branch_protection(self) -> _containers.RepeatedCompositeFieldContainer[Global___BranchProtectionRule]: ...
+    @_builtins.property
+    def branch_owners(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]: ...
     def __init__(
         self,
         *,
@@ -158,10 +181,11 @@ class Repository(_message.Message):
         read_only: _builtins.bool = ...,
         storage_id: _builtins.str = ...,
         branch_protection: _abc.Iterable[Global___BranchProtectionRule] | None = ...,
+        branch_owners: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["creation_date", b"creation_date"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["branch_protection", b"branch_protection", "creation_date", b"creation_date", "default_branch", b"default_branch", "read_only", b"read_only", "repository_id", b"repository_id", "repository_state", b"repository_state", "storage_id", b"storage_id", "storage_namespace", b"storage_namespace", "unique_identifier", b"unique_identifier"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["branch_owners", b"branch_owners", "branch_protection", b"branch_protection", "creation_date", b"creation_date", "default_branch", b"default_branch", "read_only", b"read_only", "repository_id", b"repository_id", "repository_state", b"repository_state", "storage_id", b"storage_id", "storage_namespace", b"storage_namespace", "unique_identifier", b"unique_identifier"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a repository's own record forbids: read-only repositories, protected branches.
+"""What a repository's own record forbids: read-only repositories, protected and owned branches.
 
 A read-only repository refuses every change, its deletion too, but the end of being read-only;
 lakeFS lets a caller insist (`force`), and so does `Lake.forcing`. A protection rule names branches
@@ -13,6 +13,10 @@ by a pattern and blocks staging_write, commit, or both. Nobody can insist agains
     hard reset     either                             the same
     merge          nothing: it is the way in          the same
     delete         either                             allowed
+    publish        nothing: what a pipeline's jobs do
+
+A branch that a pipeline owns takes nothing but what its jobs publish. Who insists may change it all
+the same: the pipeline's next job finds that the head is not its own, and makes its output again.
 
 Who asks holds a record that was just read, so that a rule acknowledged by one server binds all
 others (H14):
@@ -46,6 +50,7 @@ class Action(Enum):
     HARD_RESET = ("move", _WRITES | _COMMITS)
     MERGE = ("merge into", frozenset[BlockedAction]())
     DELETE = ("delete", _WRITES | _COMMITS)
+    PUBLISH = ("publish on", frozenset[BlockedAction]())
 
     def __init__(self, words: str, blocked_by: frozenset[BlockedAction]) -> None:
         """Keep what the value says."""
@@ -58,9 +63,13 @@ def require_allowed(
 ) -> None:
     """Refuse what the repository's record forbids on a branch.
 
-    Raises: Refused, code read-only-repository or protected-branch.
+    Raises: Refused, code read-only-repository, protected-branch or owned-branch.
     """
     require_writable(repository, force=force)
+    owner = repository.branch_owners.get(branch)
+    if owner is not None and action is not Action.PUBLISH and not force:
+        message = f"cannot {action.words} branch {branch!r}, which pipeline {owner!r} owns"
+        raise Refused(message, code="owned-branch", branch=branch, pipeline=owner)
     for rule in repository.branch_protection:
         if not action.blocked_by.isdisjoint(rule.blocked_actions) and fnmatchcase(
             branch, rule.pattern

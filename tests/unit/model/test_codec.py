@@ -70,6 +70,7 @@ KINDS = {
             branch_protection=several(
                 st.builds(BranchProtectionRule, TEXT, several(st.sampled_from(BlockedAction)))
             ),
+            branch_owners=METADATA,
             unknown=UNKNOWN,
         ),
     ),

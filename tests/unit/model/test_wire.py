@@ -78,7 +78,7 @@ def test_our_own_fields_start_at_100() -> None:
     }
 
     assert {name: fields for name, fields in ours.items() if fields} == {
-        "Repository": {"branch_protection": 101},
+        "Repository": {"branch_protection": 101, "branch_owners": 102},
         "Branch": {
             "lineage": 100,
             "ordinals": 101,

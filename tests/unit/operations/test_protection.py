@@ -283,3 +283,14 @@ def test_rel_H15_rules_whose_answer_was_lost_are_stored_or_not(fault: Fault) -> 
         if faulty.calls < number:
             assert done
             return
+
+
+@pytest.mark.parametrize("action", Action)
+def test_a_branch_of_a_pipeline_takes_what_its_jobs_publish_and_nothing_else(
+    action: Action,
+) -> None:
+    owned = msgspec.structs.replace(REPOSITORY, branch_owners={MAIN: "thumbs"})
+
+    assert is_allowed(owned, MAIN, action) == (action is Action.PUBLISH)
+    assert is_allowed(owned, MAIN, action, force=True)
+    assert is_allowed(owned, DEV, action)
