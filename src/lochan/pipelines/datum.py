@@ -9,8 +9,13 @@ are in neither: a branch that reads the same files reuses what others have compu
 
 A folder that a glob matches is one *file* here: `key` ends with a slash, and `members` are all the
 objects below it. An object is a file with itself as its only member.
+
+Datums have an order of their own (`order_of`): that of the names and keys of what they read, which
+no job has a say in. Numbers are for one plan only: they follow that order, and the next plan counts
+anew.
 """
 
+from collections.abc import Iterable
 from enum import Enum
 from hashlib import sha256
 
@@ -42,7 +47,7 @@ class DatumFile(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Datum(msgspec.Struct, frozen=True, array_like=True):
-    """What the code is run on once. `number` orders datums, and so what they append."""
+    """What the code is run on once. `number` is its place in the plan."""
 
     id: bytes
     hash: bytes
@@ -91,6 +96,11 @@ class DatumRow(msgspec.Struct, frozen=True, array_like=True):
     log: str = ""  # address of the shard attempt's log, in the output's namespace
 
 
+def order_of(parts: Iterable[DatumFile | Source]) -> tuple[tuple[str, bytes], ...]:
+    """Say where a datum stands among all others, and so where what it appends does."""
+    return tuple((part.input, part.key) for part in parts)
+
+
 def datum_id(files: tuple[DatumFile, ...]) -> bytes:
     """Name a datum by what is read, not by what is in it."""
     fields = [str(len(files)).encode()]
@@ -123,8 +133,5 @@ def source_of(file: DatumFile) -> Source:
 
 def hashed(fields: list[bytes]) -> bytes:
     """Hash fields, each behind its length: 32 bytes."""
-    running = sha256()
-    for field in fields:
-        running.update(len(field).to_bytes(8))
-        running.update(field)
-    return running.digest()
+    parts = [part for field in fields for part in (len(field).to_bytes(8), field)]
+    return sha256(b"".join(parts)).digest()
