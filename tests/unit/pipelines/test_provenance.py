@@ -52,7 +52,8 @@ def traced(stage: Stage, commit: Commit, *, up: bool = True) -> Graph:
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32), st.integers(2, 12))
 def test_pach_S7_every_commit_comes_after_its_provenance_in_any_graph(seed: int, size: int) -> None:
-    drawn, stage, made = Random(seed), open_stage(), []
+    drawn, stage = Random(seed), open_stage()
+    made: list[Commit] = []
     ancestors: dict[str, set[str]] = {}
     for number in range(size):
         sources = drawn.sample(made, drawn.randint(0, min(3, len(made))))
