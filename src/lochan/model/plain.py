@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bytes of a plain entry and of its staged row, written out without a message in between.
+"""The bytes of a plain entry, of its staged row and of a new branch, written without a message.
 
-These two are written by the million, and building a protobuf message costs several times what its
-bytes do. The bytes are the same (a property test compares them), or there are none: what is not
-plain, or cannot be stored, is None here and goes by its message, which says what is wrong.
+The first two are written by the million, branches by the thousand a second, and building a protobuf
+message costs several times what its bytes do. The bytes are the same (a property test compares
+them), or there are none: what is not plain, or cannot be stored, is None here and goes by its
+message, which says what is wrong.
 
     entry     0a address, 12 (08 seconds, 10 nanoseconds), 18 size, 22 e_tag, 30 address type,
               3a content type
     staged    0a key, 12 identity, 1a data
+    branch    0a name, 12 commit id, 1a staging token, b8 06 resets
 
 A field that is empty or 0 is left out. Text and bytes are preceded by their length; lengths and
 numbers are varints.
@@ -17,6 +19,7 @@ from functools import lru_cache
 
 from lochan.model.entry import AddressType, Entry
 from lochan.model.instant import NANOSECONDS
+from lochan.model.records import Branch
 
 
 def _varint(number: int) -> bytes:
@@ -73,6 +76,27 @@ def plain_staged_entry(key: bytes, identity: bytes, data: bytes) -> bytes | None
                 *(_LENGTHS[len(data)], data),
             )
     except (LookupError, TypeError):
+        return None
+    return None
+
+
+def plain_branch(branch: Branch) -> bytes | None:
+    """Encode a branch as it is made, not hidden; None once it has more than that."""
+    if branch.hidden or branch.lineage or branch.sealed_tokens or branch.ordinals or branch.unknown:
+        return None
+    if branch.compacted_base_meta_range_id or not 0 < branch.resets < _LARGEST:
+        return None
+    try:
+        name, head = branch.branch_id.encode(), branch.commit_id.encode()
+        token = branch.staging_token.encode()
+        if name and head and token:
+            return b"\x0a%b%b\x12%b%b\x1a%b%b\xb8\x06%b" % (
+                *(_LENGTHS[len(name)], name),
+                *(_LENGTHS[len(head)], head),
+                *(_LENGTHS[len(token)], token),
+                _varint(branch.resets),
+            )
+    except (AttributeError, LookupError, TypeError, ValueError):
         return None
     return None
 

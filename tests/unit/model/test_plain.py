@@ -1,15 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is written without a message is what the message would be."""
 
+import msgspec
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lochan.model import records_pb2 as wire
-from lochan.model.codec import decode_entry, decode_staged_entry, encode_staged_entry
+from lochan.model.codec import (
+    decode_branch,
+    decode_entry,
+    decode_staged_entry,
+    encode_branch,
+    encode_staged_entry,
+)
 from lochan.model.entry import AddressType, Block, Entry
 from lochan.model.instant import NANOSECONDS, Instant
-from lochan.model.plain import plain_entry, plain_staged_entry
-from lochan.model.records import StagedEntry
+from lochan.model.plain import plain_branch, plain_entry, plain_staged_entry
+from lochan.model.records import Branch, Ordinal, StagedEntry
 
 TEXT = st.text(max_size=8) | st.integers(100, 5000).map(lambda count: "é" * count)
 LATEST = 253_402_300_800 * NANOSECONDS - 1
@@ -74,3 +82,38 @@ def test_a_plain_staged_row_is_its_message(
     assert decode_staged_entry(encode_staged_entry(row)) == row
     longest, shortest = (limit(map(len, (key, identity, data))) for limit in (max, min))
     assert (plain_staged_entry(key, identity, data) is None) == (not shortest or longest > 4095)
+
+
+NUMBERS = st.integers(-(2**63), 2**63 - 1) | STEPS
+
+
+@given(st.builds(Branch, branch_id=TEXT, commit_id=TEXT, staging_token=TEXT, resets=NUMBERS))
+def test_a_plain_branch_is_its_message(branch: Branch) -> None:
+    texts = (branch.branch_id, branch.commit_id, branch.staging_token)
+    message = wire.Branch(
+        branch_id=texts[0], commit_id=texts[1], staging_token=texts[2], resets=branch.resets
+    )
+    assert encode_branch(branch) == message.SerializeToString(deterministic=True)
+    assert decode_branch(encode_branch(branch)) == branch
+    short = all(0 < len(text.encode()) < 4096 for text in texts)
+    assert (plain_branch(branch) is None) == (not short or branch.resets <= 0)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"hidden": True},
+        {"lineage": "l"},
+        {"sealed_tokens": ("s",)},
+        {"ordinals": (Ordinal("l", 1),)},
+        {"compacted_base_meta_range_id": "m"},
+        {"unknown": b"\xc0\x3e\x05"},
+        {"resets": 2**63},
+        {"branch_id": "\ud800"},
+        {"commit_id": None},
+    ],
+)
+def test_a_branch_that_has_more_is_not_plain(more: dict[str, object]) -> None:
+    new = Branch(branch_id="b", commit_id="c", staging_token="t", resets=1)
+    assert plain_branch(new) is not None
+    assert plain_branch(msgspec.structs.replace(new, **more)) is None
