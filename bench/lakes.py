@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lakes of a given size on local disk, made once and kept under .cache/bench."""
 
+import os
+import shutil
 from pathlib import Path
 
 from lake_data import chunks
@@ -30,3 +32,11 @@ def open_lake(count: int, *, memory_bytes: int = 4 << 30) -> tuple[Snapshots, Me
     if not name.exists():
         name.write_text(snapshots.apply(MetaRangeId(""), chunks(count)).id)
     return snapshots, MetaRangeId(name.read_text())
+
+
+def link_lake(count: int, folder: Path) -> MetaRangeId:
+    """Put the files of such a lake below a folder, too, without their bytes; name its tree."""
+    snapshots, tree = open_lake(count)
+    snapshots.close()
+    shutil.copytree(folder_of(count) / "objects", folder, copy_function=os.link)
+    return tree

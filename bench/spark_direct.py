@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Direct read and write beside plain Spark, on the same files, in the same session.
 
-    python bench/spark_direct.py [words]       rows that have one of the words; all unless told
+python bench/spark_direct.py [words]       rows that have one of the words; all unless told
 """
 
 import shutil

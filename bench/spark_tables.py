@@ -1,88 +1,54 @@
 # SPDX-License-Identifier: Apache-2.0
 """The metadata table `objects(ref)` beside the same question asked by Python row by row.
 
-    python bench/spark_tables.py [rows]          5,000,000 unless told
-
 One tree, one Spark session (local[2]), the same tasks of one range each. What differs is who takes
 the rows apart: the kernel, into columns; or Python, one entry at a time. The question is the
-number of objects and the bytes of each content type and folder.
+number of objects and the bytes of each day and content type.
 """
 
-import sys
-import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import msgspec
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
 import lochan
-import lochan.spark
+from lakes import link_lake
 from lochan.client import Lake
-from lochan.committed import Files, Snapshots
-from lochan.environment import RealEnvironment
-from lochan.kernel.records import Records
-from lochan.model.codec import decode_entry, encode_entry
-from lochan.model.entry import Entry, identity
-from lochan.model.ids import MetaRangeId, RangeId
-from lochan.model.instant import Instant, from_seconds
-from lochan.objects.open import open_objects
+from lochan.model.codec import decode_entry
+from lochan.model.ids import RangeId
 from lochan.shapes.commits import CommitCreation, CommitQuery
 from lochan.spark import tables
 from lochan.spark.known_lake import KnownLake
 from lochan.spark.reach import Reach, find_reach
 from lochan.spark.table_rows import arrow_of, table_schema
 from lochan.spark.table_tasks import ObjectsTasks, objects_tasks
+from measure import Row, chosen
+from spark_ground import FOLDER, medians, session
 
-ROUNDS = 3
-CHUNK = 50_000
+OBJECTS = chosen(5_000_000, small=20_000)
+TIMES = chosen(3, small=1)  # row by row it takes half a minute
+LEAST = 3.0
 COLUMNS = ("path", "size_bytes", "content_type")
-TYPES = ("text/csv", "application/json", "application/octet-stream")
 
 
-def grow(lake: Lake, rows: int) -> str:
-    """Make a tree of so many objects, and commit it as it is."""
-    repository = lake.repository("bench").create()
-    namespace = repository.properties.storage_namespace
-    environment = RealEnvironment()
-    with (
-        closing(open_objects(namespace, environment)) as objects,
-        Snapshots(Files(objects, environment), environment) as snapshots,
-    ):
-        tree = snapshots.apply(MetaRangeId(""), _chunks(rows)).id
+def grow(lake: Lake, folder: Path) -> str:
+    """Make a repository of so many objects, and commit them as they are."""
+    tree = link_lake(OBJECTS, folder)
+    repository = lake.repository("bench").create(f"local://{folder}")
     path = ("repositories", repository.id, "branches", "main", "commits")
     body = CommitCreation(message="many objects")
     lake.transport.send("POST", path, query=CommitQuery(source_metarange=tree), body=body)
     return f"lochan://{repository.id}/main"
 
 
-def _chunks(rows: int) -> Iterator[Records]:
-    now = from_seconds(1.7e9)
-    for first in range(0, rows, CHUNK):
-        yield Records.of(_row(number, now) for number in range(first, min(first + CHUNK, rows)))
-
-
-def _row(number: int, now: Instant) -> tuple[bytes, bytes, bytes]:
-    entry = Entry(
-        address=f"data/gk3b0g1ol74pr2h6q6fg/{number:024x}.parquet",
-        last_modified=now,
-        size=1000 + number % 9973,
-        e_tag=f"{number:032x}",
-        content_type=TYPES[number % 3],
-    )
-    key = (
-        f"warehouse/table{number // 1_000_000}/day={number // 10_000:05}/part-{number:010}.parquet"
-    )
-    return key.encode(), identity(entry), encode_entry(entry)
-
-
 def asked(frame: DataFrame) -> dict[tuple[str, str], tuple[int, int]]:
     """Count and group."""
-    folder = f.split(f.col("path"), "/").getItem(1)
+    folder = f.split(f.col("path"), "/").getItem(2)
     grouped = frame.groupBy(folder.alias("folder"), "content_type")
     found = grouped.agg(f.count("*").alias("count"), f.sum("size_bytes").alias("bytes")).collect()
     return {(row["folder"], row["content_type"]): (row["count"], row["bytes"]) for row in found}
@@ -127,39 +93,33 @@ def by_row(spark: SparkSession, lake: Lake, address: str) -> DataFrame:
     return numbers.mapInArrow(ByRow(tasks), schema)
 
 
-def timed(what: Callable[[], object]) -> tuple[float, object]:
-    """Take the time of a question."""
-    start = time.perf_counter()
-    answer = what()
-    return time.perf_counter() - start, answer
-
-
-def main() -> None:
-    """Measure, and print a line for each way."""
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 else 5_000_000
-    with TemporaryDirectory() as folder, lochan.open(Path(folder) / "lake") as lake:
-        address = grow(lake, rows)
-        spark = lochan.spark.session(
-            lake, {"spark.ui.enabled": False, "spark.driver.memory": "1g"}, master="local[2]"
+def main() -> list[Row]:
+    """Ask both ways in turn."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with (
+        TemporaryDirectory(prefix="tables-", dir=FOLDER) as name,
+        lochan.open(Path(name) / "lake") as lake,
+        session(lake) as spark,
+    ):
+        address = grow(lake, Path(name) / "lake" / "objects" / "linked")
+        answers: list[object] = []
+        ours, theirs = medians(
+            lambda: answers.append(asked(tables.objects(spark, address, COLUMNS))),
+            lambda: answers.append(asked(by_row(spark, lake, address))),
+            times=TIMES,
         )
-        ways = {
-            "kernel, columns": lambda: asked(tables.objects(spark, address, COLUMNS)),
-            "Python, rows": lambda: asked(by_row(spark, lake, address)),
-        }
-        best: dict[str, float] = {}
-        answers = []
-        for _ in range(ROUNDS):
-            for name, way in ways.items():
-                seconds, answer = timed(way)
-                best[name] = min(seconds, best.get(name, seconds))
-                answers.append(answer)
-        if any(answer != answers[0] for answer in answers):
-            raise SystemExit("the two ways differ")
-        for name, seconds in best.items():
-            print(f"objects(ref), {rows:,} rows, {name}: {seconds:.2f} s, {rows / seconds:,.0f}/s")
-        print(f"ratio: {best['Python, rows'] / best['kernel, columns']:.2f}x")
-        spark.stop()
+    assert all(answer == answers[0] for answer in answers), "the two ways differ"
+    return [
+        Row(
+            f"Spark: objects(ref) of {OBJECTS:,} rows, count and group",
+            f"{ours:.2f} s, {OBJECTS / ours:,.0f}/s",
+            f"row by row in Python {theirs:.2f} s",
+            theirs / ours,
+            f">= {LEAST:.0f}x",
+            theirs / ours >= LEAST,
+        )
+    ]
 
 
 if __name__ == "__main__":
-    main()
+    print(msgspec.json.encode(main()).decode())
