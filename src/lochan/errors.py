@@ -18,6 +18,7 @@
     |- Throttled            too many requests                        wait, then try again
     |- Unavailable          a store did not answer                   try again later
     |  `- UnknownOutcome        it may or may not have been applied    read before repeating
+    |- JobFailed            a pipeline's code or check said no       look at its log, mend the code
     |- Corruption           stored bytes are not what was written    restore, run fsck
     `- Internal             a bug of ours                            report it
 
@@ -178,6 +179,13 @@ class UnknownOutcome(Unavailable):
     s3_code = "InternalError"
     retryable = False
     default_code = "unknown-outcome"
+
+
+class JobFailed(LochanError):
+    """A job ended without a result: facts name the datum, its paths and the end of its log."""
+
+    status = 422
+    default_code = "job-failed"
 
 
 class Corruption(LochanError):

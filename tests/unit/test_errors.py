@@ -33,6 +33,7 @@ PROMISED = {
     "Throttled": (429, "throttled", True),
     "Unavailable": (503, "unavailable", True),
     "UnknownOutcome": (500, "unknown-outcome", False),
+    "JobFailed": (422, "job-failed", False),
     "Corruption": (500, "corruption", False),
     "Internal": (500, "internal", False),
 }

@@ -8,7 +8,8 @@ An object that Lochan did not write can change or vanish where it lies. A size o
 import is an error, so that nobody takes other bytes for those that were committed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from lochan.errors import Conflict, InvalidInput, NotFound, ObjectExpired
 from lochan.model.entry import Block, Entry
@@ -29,6 +30,8 @@ from lochan.objects.store import (
 from lochan.operations.lake import Lake
 from lochan.refs.expired import has_expired
 
+Open = Callable[[str, Extent], Reading]  # a part of the object at an address
+
 
 def read_entry(lake: Lake, repository: Repository, entry: Entry, extent: Extent = WHOLE) -> Reading:
     """Read an entry's bytes, or a part of them.
@@ -37,9 +40,14 @@ def read_entry(lake: Lake, repository: Repository, entry: Entry, extent: Extent 
     blocks; ObjectExpired when it was collected; InvalidInput for an address that no driver opens;
     Conflict for a foreign object that is not what it was.
     """
+    return read_placed(partial(_opened, lake, repository), entry, extent)
+
+
+def read_placed(opened: Open, entry: Entry, extent: Extent = WHOLE) -> Reading:
+    """Read an entry's bytes where the caller knows how its addresses are opened."""
     if entry.blocks or not entry.address:
-        return _read_blocks(lake, repository, entry, extent)
-    reading = _opened(lake, repository, entry.address, extent)
+        return _read_blocks(opened, entry, extent)
+    reading = opened(entry.address, extent)
     if reading.info.size != entry.size:
         reading.close()
         raise Conflict(
@@ -84,9 +92,9 @@ def store_of(lake: Lake, namespace: StorageNamespace, address: str) -> ObjectSto
         raise InvalidInput(message, code="unknown-driver") from error
 
 
-def _read_blocks(lake: Lake, repository: Repository, entry: Entry, extent: Extent) -> Reading:
+def _read_blocks(opened: Open, entry: Entry, extent: Extent) -> Reading:
     start, stop = resolve(extent, entry.size, f"a file of {len(entry.blocks)} blocks")
-    blocks = _Blocks(lake, repository, _cut(entry.blocks, start, stop))
+    blocks = _Blocks(opened, _cut(entry.blocks, start, stop))
     info = ObjectInfo(entry.size, entry.e_tag, entry.last_modified / NANOSECONDS)
     return Reading(info, (start, stop), iter(blocks), blocks.close)
 
@@ -105,17 +113,14 @@ def _cut(blocks: Sequence[Block], start: int, stop: int) -> list[tuple[str, Span
 class _Blocks:
     """Parts of objects, opened one after the other."""
 
-    def __init__(
-        self, lake: Lake, repository: Repository, parts: Sequence[tuple[str, Span]]
-    ) -> None:
-        self._lake = lake
-        self._repository = repository
+    def __init__(self, opened: Open, parts: Sequence[tuple[str, Span]]) -> None:
+        self._opened = opened
         self._parts = parts
         self._open: Reading | None = None
 
     def __iter__(self) -> Iterator[bytes]:
         for address, span in self._parts:
-            self._open = _opened(self._lake, self._repository, address, span)
+            self._open = self._opened(address, span)
             yield from self._open
 
     def close(self) -> None:
