@@ -32,9 +32,9 @@ class Ground:
     """A repository to read from, one to write to."""
 
     environment: Environment = field(default_factory=RealEnvironment)
-    rules: DatumRules = DatumRules(tries=1)
-    transform: FilesTransform = FilesTransform(function="steps:make")
-    code: Code = Code()
+    rules: DatumRules = field(default_factory=lambda: DatumRules(tries=1))
+    transform: FilesTransform = field(default_factory=lambda: FilesTransform(function="steps:make"))
+    code: Code = field(default_factory=Code)
 
     def __post_init__(self) -> None:
         self.inputs: ObjectStore = MemoryObjects(self.environment)
@@ -48,7 +48,7 @@ class Ground:
             return OpenedPlace(known[namespace], AddressSource(self.environment))
         return self.others(namespace)
 
-    def entry(self, body: bytes, **said: Any) -> Entry:
+    def entry(self, body: bytes, **said: Any) -> Entry:  # noqa: ANN401 - fields of any type
         """Store bytes, and describe them."""
         address = AddressSource(self.environment).new()
         self.inputs.put(address, body)

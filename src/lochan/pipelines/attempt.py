@@ -26,13 +26,14 @@ from lochan.pipelines.command_call import CommandCall
 from lochan.pipelines.datum import Datum, DatumRow, DatumState, OutputFile, source_of
 from lochan.pipelines.datum_log import AttemptLog
 from lochan.pipelines.deadline import Stuck, TimedOut
-from lochan.pipelines.fragment import datums_hash, write_fragment
+from lochan.pipelines.fragment import write_fragment
 from lochan.pipelines.function_call import Call, Function, FunctionCall
 from lochan.pipelines.input_files import DatumReading, text_of
 from lochan.pipelines.loaded_code import find_function, using
 from lochan.pipelines.manifests import FRAGMENT, LOG, attempt_folder, write_manifest
 from lochan.pipelines.output_files import Out
 from lochan.pipelines.places import Storages
+from lochan.pipelines.shards import datums_hash
 from lochan.pipelines.spec import FilesTransform
 from lochan.pipelines.work import JobTask, Manifest, Shard
 

@@ -9,8 +9,7 @@ Numbers are big-endian. A block holds up to 1,000 rows. What is cut off or damag
 (docs/formats/pipelines.md).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from hashlib import sha256
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final
 from zlib import crc32
@@ -19,7 +18,7 @@ import msgspec
 
 from lochan.errors import Corruption
 from lochan.objects.store import IF_ABSENT, ObjectStore
-from lochan.pipelines.datum import Datum, DatumRow
+from lochan.pipelines.datum import DatumRow
 
 _MAGIC: Final = b"LOCHANF1"
 _ROWS: Final = 1000  # a block
@@ -54,18 +53,6 @@ def read_fragment(objects: ObjectStore, address: str) -> Iterator[DatumRow]:
             yield from rows
         if int.from_bytes(parts.take(8)) != count:
             raise parts.damaged("rows are missing")
-
-
-def datums_hash(datums: Sequence[Datum]) -> str:
-    """Name the datums of a shard by their hashes, in the order of their numbers."""
-    running = sha256()
-    for datum in sorted(datums, key=_number):
-        running.update(datum.hash)
-    return running.hexdigest()
-
-
-def _number(datum: Datum) -> int:
-    return datum.number
 
 
 def _encoded(rows: Iterable[DatumRow]) -> Iterator[bytes]:
