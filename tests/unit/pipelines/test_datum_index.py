@@ -41,7 +41,7 @@ def after(steps: list[tuple[list[bytes], list[DatumRow]]]) -> tuple[DatumIndex, 
 
 
 @given(STEPS)
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 def test_an_index_answers_as_a_dictionary_of_its_rows(
     steps: list[tuple[list[bytes], list[DatumRow]]],
 ) -> None:
@@ -67,7 +67,7 @@ def test_an_index_answers_as_a_dictionary_of_its_rows(
 
 
 @given(STEPS)
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 def test_an_index_is_the_same_whatever_the_way_there(
     steps: list[tuple[list[bytes], list[DatumRow]]],
 ) -> None:

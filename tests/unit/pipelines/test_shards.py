@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Packing: nothing lost, nothing twice, the same every time, and the load spread."""
 
+from random import Random
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,7 +29,7 @@ def made(sizes: list[int]) -> list[Datum]:
     st.randoms(use_true_random=False),
 )
 def test_every_datum_is_in_one_shard_whatever_the_order_they_come_in(
-    sizes: list[int], cores: int, wanted: int, chance: st.DataObject
+    sizes: list[int], cores: int, wanted: int, chance: Random
 ) -> None:
     datums = made(sizes)
     packed = pack(datums, RULES, cores, wanted)
