@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Globs against a matcher that tries every way, and what the manual says of them."""
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -61,6 +63,16 @@ def ends(tree: Tree, name: str, start: int) -> set[int]:
     raise AssertionError(tree)
 
 
+def is_plain(tree: Tree) -> bool:
+    """Say whether stars stand for themselves where they stand."""
+    stars = re.findall(r"\*+", spelled(tree))
+    told = (str(tree).count("step"), str(tree).count("deep"))
+    return told == (stars.count("*"), stars.count("**")) == (
+        told[0],
+        len(stars) - told[0],
+    ) and not re.search(r"(^|/)\*\*/", spelled(tree))
+
+
 ONE = st.one_of(
     st.text("ab/", min_size=1, max_size=2).map(lambda text: ("text", text)),
     st.sampled_from(
@@ -83,14 +95,8 @@ NAMES = st.lists(st.text("abc", min_size=1, max_size=2), min_size=1, max_size=4)
 @settings(max_examples=300, deadline=None)
 def test_a_glob_matches_what_trying_every_way_finds(tree: Tree, names: list[str]) -> None:
     text = spelled(tree)
-    if (
-        "//" in text
-        or text.startswith("/")
-        or text.endswith("/")
-        or "**" in text.replace("***", "")
-    ):
-        # Steps that are empty are refused; ** as a whole step has a meaning of its own (below).
-        return
+    if "//" in f"/{text}/" or not is_plain(tree):
+        return  # empty steps are refused; ** as a whole step has a meaning of its own (below)
     glob = parse_glob(f"/{text}")
     for name in names:
         found = glob.match(name.encode())
@@ -164,7 +170,7 @@ def test_names_without_sense_as_text_or_with_empty_steps_harm_nobody() -> None:
 
 def test_special_characters_can_be_meant_as_themselves() -> None:
     assert keys(parse_glob("/a\\*"), "a*", "ab") == ["a*"]
-    assert keys(parse_glob("/[a--][]][*^|&~]"), "a]*", "-]&", "b]*") == ["a]*", "-]&"]
+    assert keys(parse_glob("/[a-][]][*^|&~]"), "a]*", "-]&", "b]*") == ["a]*", "-]&"]
 
 
 @pytest.mark.parametrize(
