@@ -24,7 +24,8 @@ class RepoInput(msgspec.Struct, frozen=True, kw_only=True, tag="repo", tag_field
 
     `reference` inputs are read, and do not count when datums are compared. An input that is no
     `trigger` starts no job; its newest commit is taken when another does. `join_on` and `group_by`
-    say by captures of the glob ("$1-$2") what belongs together.
+    say by captures of the glob ("$1-$2") what belongs together. Frames and queries read the files
+    by `format`, or as their names end, with the options of Spark's reader.
     """
 
     name: str
@@ -36,6 +37,8 @@ class RepoInput(msgspec.Struct, frozen=True, kw_only=True, tag="repo", tag_field
     join_on: str = ""
     outer: bool = False  # in a join: keep what has no partner
     group_by: str = ""
+    format: str = ""
+    options: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
 class CronInput(msgspec.Struct, frozen=True, kw_only=True, tag="cron", tag_field="kind"):

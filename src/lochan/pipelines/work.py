@@ -34,6 +34,13 @@ class Code(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str = ""
 
 
+class ReadAs(msgspec.Struct, frozen=True):
+    """How Spark reads an input; without a format, as the names of its files end."""
+
+    format: str = ""
+    options: Mapping[str, str] = msgspec.field(default_factory=dict)
+
+
 class JobTask(msgspec.Struct, frozen=True, kw_only=True):
     """All that an attempt of any shard of a job needs to know."""
 
@@ -47,6 +54,7 @@ class JobTask(msgspec.Struct, frozen=True, kw_only=True):
     input_namespaces: Mapping[str, str]  # by repository
     spark: SparkRules = SparkRules()
     commits: Mapping[str, str] = msgspec.field(default_factory=dict)  # pinned, by input name
+    read_as: Mapping[str, ReadAs] = msgspec.field(default_factory=dict)  # by input name
 
     @property
     def folder(self) -> str:

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A driver in a process of its own: the user's code never runs where the lake's stores are open.
+
+    runner (opens the lake: claims, plans, squashes, publishes)
+       |  a private folder: task, shards           the driver's standard output: lines of JSON
+       v                                                                            ^
+    driver (Spark, the user's functions)   -----------------------------------------+
+
+The driver is told no address of the key-value store and no secret of the server. What it gets of
+the runner's environment is named here (`_PASSED`); to read the lake it has a token of its own, for
+its inputs and for as long as the job may take. Whatever its code prints goes to a log, not into the
+lines. A driver that falls silent is asked again and again by `tell` whether it is still wanted; one
+that is not wanted, or whose runner ends, is ended with all its children.
+
+    {"manifest": {...}}   {"progress": {...}}   {"failed": {"message", "code"}}   {"done": true}
+"""
+
+import os
+import selectors
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, Final
+
+import msgspec
+
+from lochan.config.surroundings import variables
+from lochan.errors import JobFailed, Unavailable
+from lochan.pipelines.work import JobTask, Manifest, Progress, Shard, Tell
+
+TASK: Final = "task"
+SHARDS: Final = "shards"
+OUTPUT: Final = "LOCHAN_DRIVER_LINES"  # number of the file that lines are written to
+_MODULE: Final = "lochan.spark.drive"
+_LOOK_S: Final = 1.0
+_END_S: Final = 5.0
+_LAST_LINES: Final = 8
+# Nothing of ours: what finds programs, speaks to a cloud's storage, or says how Spark is set up.
+_PASSED: Final = (
+    "PATH",
+    "HOME",
+    "USER",
+    "LANG",
+    "LC_ALL",
+    "TZ",
+    "TMPDIR",
+    "JAVA_HOME",
+    "PYTHONPATH",
+    "PYTHONWARNINGS",
+    "VIRTUAL_ENV",
+)
+_PASSED_PREFIXES: Final = ("AWS_", "AZURE_", "GOOGLE_", "SPARK_", "HADOOP_")
+
+
+class Line(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One line of a driver."""
+
+    manifest: Manifest | None = None
+    progress: Progress | None = None
+    failed: "Failure | None" = None
+    done: bool = False
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """Why a job can come to no good end."""
+
+    message: str
+    code: str
+
+
+class DriverProcess:
+    """An `Engine` that has the work done by a driver of its own."""
+
+    def __init__(
+        self,
+        told: Mapping[str, str],
+        log: Path,
+        *,
+        cores: int,
+        command: Sequence[str] = (sys.executable, "-m", _MODULE),
+    ) -> None:
+        """Tell drivers these variables besides; what they print is added to the log."""
+        self._told = told
+        self._log = log
+        self._cores = cores
+        self._command = command
+
+    @property
+    def cores(self) -> int:
+        """Say how many shards run at once."""
+        return self._cores
+
+    def run(self, task: JobTask, shards: Sequence[Shard], tell: Tell) -> Iterator[Manifest]:
+        """Start a driver and give its manifests.
+
+        Raises: JobFailed; Unavailable when the driver died; what `tell` raises.
+        """
+        with TemporaryDirectory(prefix="lochan-driver-") as folder, self._log.open("ab") as log:
+            Path(folder, TASK).write_bytes(msgspec.msgpack.encode(task))
+            Path(folder, SHARDS).write_bytes(msgspec.msgpack.encode(list(shards)))
+            reads, writes = os.pipe()
+            with os.fdopen(reads, "rb", buffering=0) as lines:
+                started = self._start(folder, writes, log)
+                try:
+                    yield from self._manifests(lines, started, tell)
+                finally:
+                    end(started)
+
+    def _start(self, folder: str, writes: int, log: IO[bytes]) -> "subprocess.Popen[bytes]":
+        try:
+            return subprocess.Popen(  # noqa: S603 - our own module
+                [*self._command, folder],
+                env={**_passed(), **self._told, OUTPUT: str(writes)},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=(writes,),
+                start_new_session=True,  # so that its JVM and its workers end with it
+            )
+        finally:
+            os.close(writes)
+
+    def _manifests(
+        self, lines: IO[bytes], started: "subprocess.Popen[bytes]", tell: Tell
+    ) -> Iterator[Manifest]:
+        progress = Progress()
+        for line in _lines(lines):
+            if line is not None:
+                progress = line.progress or progress
+            tell(progress)
+            if line is None:
+                continue
+            if line.failed is not None:
+                raise JobFailed(line.failed.message, code=line.failed.code)
+            if line.manifest is not None:
+                yield line.manifest
+            if line.done:
+                return
+        code = started.wait()
+        message = f"the driver ended with status {code} before the job did{_last(self._log)}"
+        raise Unavailable(message, code="driver-died")
+
+
+def end(started: "subprocess.Popen[bytes]") -> None:
+    """End a driver and all that it started; one that has ended by itself may have left children."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(started.pid, number)
+        except ProcessLookupError:
+            break
+        try:
+            started.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            continue
+    started.wait()
+
+
+def _lines(source: IO[bytes]) -> Iterator[Line | None]:
+    """Give lines as they come, and None whenever none has come for a while."""
+    held = b""
+    decoder = msgspec.json.Decoder(Line)
+    with selectors.DefaultSelector() as selector:
+        selector.register(source, selectors.EVENT_READ)
+        while True:
+            if not selector.select(_LOOK_S):
+                yield None
+                continue
+            read = source.read(1 << 16)
+            if not read:
+                return
+            *whole, held = (held + read).split(b"\n")
+            for line in whole:
+                try:
+                    yield decoder.decode(line)
+                except msgspec.MsgspecError as error:
+                    raise Unavailable(
+                        "the driver wrote what is no line", code="driver-died"
+                    ) from error
+
+
+def _passed() -> dict[str, str]:
+    return {
+        name: value
+        for name, value in variables().items()
+        if name in _PASSED or name.startswith(_PASSED_PREFIXES)
+    }
+
+
+def _last(log: Path) -> str:
+    """Give the last lines of a log, for a message."""
+    with log.open(encoding="utf-8", errors="replace") as lines:
+        last = deque((line.strip() for line in lines if line.strip()), maxlen=_LAST_LINES)
+    return f"; it said last: {' | '.join(last)}" if last else ""
