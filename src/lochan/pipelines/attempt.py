@@ -13,19 +13,19 @@ puts the datum into quarantine: a row without outputs, with the reason.
 The log is stored also when the attempt fails.
 """
 
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
 from lochan.environment import Environment
-from lochan.errors import InvalidInput, JobFailed, LochanError, Throttled, Unavailable
+from lochan.errors import InvalidInput, JobFailed, LochanError
 from lochan.model.ids import StorageNamespace
 from lochan.objects.store import IF_ABSENT
 from lochan.pipelines.command_call import CommandCall
 from lochan.pipelines.datum import Datum, DatumRow, DatumState, OutputFile, source_of
 from lochan.pipelines.datum_log import AttemptLog
 from lochan.pipelines.deadline import Stuck, TimedOut
+from lochan.pipelines.failed_code import outage_behind, told, trace
 from lochan.pipelines.fragment import write_fragment
 from lochan.pipelines.function_call import Call, Function, FunctionCall
 from lochan.pipelines.input_files import DatumReading, text_of
@@ -161,8 +161,8 @@ class _Attempt:
             except (Exception, SystemExit, TimedOut) as error:
                 reason = self._reason(error)
                 self.log.add("lochan", f"try {number} of {tries} failed: {reason}\n")
-                self.log.add("stderr", _trace(error))
-                outage = _outage(error)
+                self.log.add("stderr", trace(error))
+                outage = outage_behind(error)
                 if number == tries and outage is not None:
                     raise outage from error
             if outage is not None:
@@ -184,9 +184,7 @@ class _Attempt:
     def _reason(self, error: BaseException) -> str:
         if isinstance(error, TimedOut):
             return f"it took longer than {self.task.rules.timeout_s:g} s"
-        if isinstance(error, LochanError):
-            return error.message
-        return f"{type(error).__name__}: {error}".removesuffix(": ")
+        return told(error)
 
 
 class _DatumFailed(Exception):
@@ -223,26 +221,6 @@ def _stored_log(run: "_Attempt", log: AttemptLog) -> Iterator[None]:
             error.add_note(f"its log could not be stored: {second.message}")
         raise
     run.store_log()
-
-
-def _outage(error: BaseException | None) -> LochanError | None:
-    """Find the failure of a storage behind an error, however the code has wrapped it."""
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        if isinstance(error, Unavailable | Throttled):
-            return error
-        seen.add(id(error))
-        error = error.__cause__ or error.__context__
-    return None
-
-
-def _trace(error: BaseException) -> str:
-    """Write a traceback from the author's own code on."""
-    lines = traceback.TracebackException.from_exception(error)
-    ours = __name__.rpartition(".")[0].replace(".", "/")
-    while len(lines.stack) > 1 and ours in lines.stack[0].filename:
-        lines.stack.pop(0)
-    return "".join(lines.format())
 
 
 def _paths(datum: Datum) -> str:

@@ -13,6 +13,7 @@ from typing import Final
 
 from lochan.environment import Environment
 from lochan.pipelines.attempt import run_shard
+from lochan.pipelines.checks import CheckResult, CheckTask, run_checks
 from lochan.pipelines.datum import DatumRow, DatumState
 from lochan.pipelines.function_call import Function
 from lochan.pipelines.places import Storages
@@ -51,6 +52,10 @@ class InProcess:
                 yield counted.shard(self._attempt(task, shard, counted))
         else:
             yield from self._beside(task, shards, counted)
+
+    def check(self, task: CheckTask) -> tuple[CheckResult, ...]:
+        """Run checks of an output. Raises InvalidInput for a query, which needs Spark."""
+        return run_checks(task, self._environment, self._storages)
 
     def _attempt(self, task: JobTask, shard: Shard, counted: "_Counted") -> Manifest:
         return run_shard(
