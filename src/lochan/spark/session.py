@@ -77,7 +77,6 @@ def session(
     if opened is not None:
         bind(spark, opened)
         introduce(spark, opened)
-        register(spark, opened)
     register(spark, opened)
     if not master.startswith(("local", "sc://")) or master.startswith("local-cluster"):
         ship(spark, cache_folder())
@@ -111,7 +110,7 @@ def _connected(master: str, name: str, conf: dict[str, object]) -> SparkSession:
     try:
         return builder.getOrCreate()
     except ImportError as error:
-        message = "Spark Connect needs more packages: pip install 'pyspark[connect]'"
+        message = "Spark Connect needs more packages: pip install 'lochan[connect]'"
         raise NotFound(message, code="connect-not-installed") from error
 
 
