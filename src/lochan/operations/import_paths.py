@@ -19,8 +19,8 @@ from lochan.model.ids import BranchName, StorageNamespace
 from lochan.model.instant import from_seconds
 from lochan.model.records import Commit, Repository
 from lochan.objects.foreign import FILES, meant, split_foreign, split_prefix
-from lochan.objects.store import ObjectInfo
-from lochan.objects.walk import walk
+from lochan.objects.store import PAGE, ObjectInfo
+from lochan.objects.walk import walk_beside
 from lochan.operations.import_objects import (
     ImportRequest,
     ListedObject,
@@ -31,6 +31,8 @@ from lochan.operations.import_objects import (
 from lochan.operations.lake import Lake
 from lochan.operations.read_entry import store_of
 from lochan.refs.repositories import list_repositories
+
+_FILES_A_PAGE = 100_000
 
 
 class PathKind(StrEnum):
@@ -76,7 +78,10 @@ def import_paths(
 
 
 def list_foreign(lake: Lake, path: ImportPath) -> Iterator[ListedObject]:
-    """List a path as objects to import. Raises NotFound when there are none, and what walk does."""
+    """List a path as objects to import, in no order.
+
+    Raises: NotFound when there are none; what walking raises.
+    """
     if path.type is PathKind.OBJECT:
         namespace, name = split_foreign(path.path)
         info = store_of(lake, namespace, path.path).head(name)
@@ -85,7 +90,10 @@ def list_foreign(lake: Lake, path: ImportPath) -> Iterator[ListedObject]:
     namespace, prefix = split_prefix(path.path)
     prefix = f"{prefix}/" if prefix and not prefix.endswith("/") else prefix
     destination, nothing = _folder(path.destination), True
-    for found in walk(store_of(lake, namespace, path.path), prefix):
+    store = store_of(lake, namespace, path.path)
+    # A folder of files is read anew for each of its pages.
+    limit = _FILES_A_PAGE if namespace == FILES else PAGE
+    for found in walk_beside(store, lake.environment, prefix, limit=limit):
         nothing = False
         key = destination + found.address[len(prefix) :].encode()
         yield _listed(key, _in_full(namespace, found.address), found.info)

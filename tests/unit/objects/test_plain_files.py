@@ -2,9 +2,12 @@
 """Plain files as objects: read and listed, never written, and only where it was allowed."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lochan.environment import RealEnvironment
 from lochan.errors import InvalidInput, NotFound, Refused
@@ -12,7 +15,7 @@ from lochan.objects.drivers.plain import PlainFiles
 from lochan.objects.foreign import is_full, split_foreign, split_prefix
 from lochan.objects.open import open_objects
 from lochan.objects.store import Span
-from lochan.objects.walk import walk, walk_prefixes
+from lochan.objects.walk import walk, walk_beside, walk_prefixes
 
 
 @pytest.fixture
@@ -138,3 +141,29 @@ def test_what_names_no_object_is_refused(address: str) -> None:
 def test_a_prefix_may_be_a_whole_store() -> None:
     assert split_prefix("s3://bucket") == ("s3://bucket", "")
     assert not is_full("data/1/a://b")
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sets(
+        st.lists(st.sampled_from(["a", "b", "a-", "c.csv"]), min_size=1, max_size=4).map(tuple)
+    ),
+    st.integers(1, 5),
+)
+def test_pages_that_are_read_beside_each_other_give_every_object_once(
+    parts: set[tuple[str, ...]], limit: int
+) -> None:
+    # A name that is a folder's, too, is no file.
+    names = {"/".join(one) for one in parts}
+    files = {one for one in names if not any(other.startswith(f"{one}/") for other in names)}
+    with TemporaryDirectory() as top:
+        for name in files:
+            place = Path(top, name)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(b"x")
+        Path(top, "empty/within").mkdir(parents=True)
+        store = opened(Path(top))
+        found = [one.address for one in walk_beside(store, RealEnvironment(), limit=limit)]
+        shown = [one.split("/")[0] + "/" for one in files if "/" in one]
+        assert list(walk_prefixes(store, limit=limit)) == sorted(set(shown))
+    assert sorted(found) == sorted(files)

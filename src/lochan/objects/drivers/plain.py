@@ -16,6 +16,7 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from io import FileIO
+from itertools import islice
 from pathlib import Path
 from typing import NoReturn
 
@@ -100,7 +101,8 @@ class PlainFiles:
         paging = Paging(prefix, delimiter, start_after, limit)
         shown = start_after
         folder = prefix[: prefix.rfind("/") + 1]
-        for address, info in self._walk(folder, prefix, start_after):
+        shallow = delimiter == "/"
+        for address, info in self._walk(folder, prefix, start_after, shallow=shallow):
             hidden_by = paging.hidden_by(address)
             if hidden_by and hidden_by <= shown:
                 continue
@@ -153,14 +155,20 @@ class PlainFiles:
                 code="folder-not-allowed",
             )
 
-    def _walk(self, folder: str, prefix: str, after: str) -> Iterator[tuple[str, ObjectInfo]]:
-        """Give files with addresses that begin with `prefix` and come behind `after`, in order."""
+    def _walk(
+        self, folder: str, prefix: str, after: str, *, shallow: bool = False
+    ) -> Iterator[tuple[str, ObjectInfo]]:
+        """Give files with addresses that begin with `prefix` and come behind `after`, in order.
+
+        Of a folder below the prefix the first file is enough for a shallow walk.
+        """
         for name, status in self._entries(folder):
             address = folder + name
             if name.endswith("/"):
                 wanted = address.startswith(prefix) or prefix.startswith(address)
                 if wanted and (address > after or after.startswith(address)):
-                    yield from self._walk(address, prefix, after)
+                    below = self._walk(address, prefix, after)
+                    yield from islice(below, 1) if shallow else below
             elif address.startswith(prefix) and address > after:
                 yield address, info_of(status)
 
