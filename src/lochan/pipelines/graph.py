@@ -191,7 +191,7 @@ def _ordered(above: dict[str, set[str]]) -> Iterator[str]:
     try:
         sorter.prepare()
     except CycleError as error:
-        way = " -> ".join(reversed(error.args[1]))
+        way = " -> ".join(error.args[1])
         message = f"pipelines would run in a circle: {way}; let one of them write another branch"
         raise InvalidInput(message, code="pipeline-cycle", cycle=error.args[1]) from error
     while sorter.is_active():
