@@ -90,6 +90,19 @@ class EntryColumns(NamedTuple):
     metadata_values: Column
 
 
+class HashSet(Protocol):
+    """A set of hashes (int64), as large as memory is."""
+
+    def __contains__(self, number: object, /) -> bool:
+        """Say whether a hash is there."""
+
+    def __len__(self) -> int:
+        """Count them."""
+
+    def update(self, hashes: memoryview, /) -> None:
+        """Add hashes."""
+
+
 class Table(Protocol):
     """The rows of one table file, found through its index; the file stays where it is."""
 
@@ -163,6 +176,9 @@ class Kernel(Protocol):
         elsewhere, by an address in full, are left out; one that begins with `inside`, which may be
         empty, is taken without that beginning. Raises Corruption.
         """
+
+    def hash_set(self) -> HashSet:
+        """Make an empty set of hashes."""
 
     def decode_entries(self, values: Column) -> EntryColumns:
         """Turn a range's values into columns of their fields. Raises Corruption."""

@@ -4,7 +4,7 @@
 Bottom up: coding (varints), buffers (columns), checksum, snappy, sha256; then ids; encoding (writes
 blocks); blocks (reads one), decoding (its rows into columns), index and table (read a file); rows
 (sort, pick, join), staged (rows not committed yet), entry_columns, entry_objects and entry_encoding
-(what rows say), and algebra (overlay, diff, merge). C is used only where the processor's own
+(what rows say), hash_set (which of them are known), and algebra (overlay, diff, merge). C is used only where the processor's own
 instructions or pages are called for.
 """
 
@@ -15,6 +15,7 @@ from lochan.kernel.native.encoding import encode
 from lochan.kernel.native.entry_columns import decode_entries
 from lochan.kernel.native.entry_encoding import encode_objects
 from lochan.kernel.native.entry_objects import entry_objects
+from lochan.kernel.native.hash_set import hash_set
 from lochan.kernel.native.ids import cut_points, file_id, fnv1a64
 from lochan.kernel.native.mapping import map_file
 from lochan.kernel.native.rows import concat, inverse, lower_bound, sort_order, take
@@ -37,6 +38,7 @@ __all__ = [
     "entry_objects",
     "file_id",
     "fnv1a64",
+    "hash_set",
     "inverse",
     "lower_bound",
     "map_file",

@@ -4,7 +4,8 @@
 It serves where no compiler was found, and travels to Spark executors of another platform. Reading
 order, from bytes to rows: coding, checksum, snappy, hashing, value_record; then block_builder,
 separator, table_builder (write) against block_reader, table_reader (read); then rows, changes and
-three_way, which know nothing of files, staged, entry_columns, entry_objects and entry_encoding.
+three_way, which know nothing of files, staged, entry_columns, entry_objects, entry_encoding and
+hash_set.
 Formats: docs/formats/{sstable,ids,records}.md.
 
 This module offers exactly the names of `lochan.kernel.interface.Kernel`, so the module itself is
@@ -17,6 +18,7 @@ from lochan.kernel.twin.checksum import crc32c
 from lochan.kernel.twin.entry_columns import decode_entries
 from lochan.kernel.twin.entry_encoding import encode_objects
 from lochan.kernel.twin.entry_objects import entry_objects
+from lochan.kernel.twin.hash_set import hash_set
 from lochan.kernel.twin.hashing import file_id, fnv1a64
 from lochan.kernel.twin.mapping import map_file
 from lochan.kernel.twin.rows import concat, cut_points, inverse, lower_bound, sort_order, take
@@ -41,6 +43,7 @@ __all__ = [
     "entry_objects",
     "file_id",
     "fnv1a64",
+    "hash_set",
     "inverse",
     "lower_bound",
     "map_file",

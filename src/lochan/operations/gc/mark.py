@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mark: every object that the roots lead to, each distinct range read once."""
 
+from array import array
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -8,6 +9,8 @@ from typing import Final
 from lochan.committed.files import Files
 from lochan.committed.parallel import Crew
 from lochan.errors import Corruption, NotFound
+from lochan.kernel.chosen import kernel
+from lochan.kernel.interface import HashSet
 from lochan.model.ids import MetaRangeId, RangeId
 from lochan.model.records import Repository
 from lochan.operations.gc.expiry import Horizon
@@ -28,7 +31,7 @@ def tell_nobody(what: str, count: int) -> None:
 class Marked:
     """What is alive: the hashes of its addresses; and the roots that this was found from."""
 
-    objects: set[int]
+    objects: HashSet
     roots: Roots
     ranges: int
 
@@ -46,7 +49,8 @@ def mark(
     ranges = distinct_ranges(
         lake.storage(repository.storage_namespace).snapshots.files, roots.trees
     )
-    alive = roots.objects
+    alive = kernel.hash_set()
+    alive.update(memoryview(array("q", roots.objects)))
     reading = (read or range_marks(lake, repository))(sorted(ranges))
     try:
         for number, marks in enumerate(reading, 1):
