@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from lochan.errors import NotFound
 from lochan.kernel.records import Record
 from lochan.model.ids import ObjectKey, StorageNamespace
+from lochan.model.instant import from_seconds
 from lochan.objects.address import BLOCKS
 from lochan.objects.walk import walk
 from lochan.operations.commit import CommitRequest, commit
@@ -25,6 +26,7 @@ from lochan.operations.export_ref import STATE, export_ref
 from lochan.operations.gc.collect import GRACE_S, Collection, collect, plan
 from lochan.operations.gc.condemned import read_dead
 from lochan.operations.gc.empty import empty_trash
+from lochan.operations.gc.held import hold, holds, let_go, reusable
 from lochan.operations.gc.sweeping import are_blocks_swept
 from lochan.operations.gc.trash import LISTS, State, list_trash
 from lochan.operations.gc.trash import PREFIX as TRASH
@@ -197,11 +199,21 @@ def import_list(place: Place) -> None:
         import_inventory(*place.where, MAIN, inventory, ImportRequest("ada", "story"))
 
 
+def hold_work(place: Place) -> None:
+    """Hold something, use an object again, and let go."""
+    hold(*place.where, "work", from_seconds(place.world.now()), [place.known.first.id])
+    assert [held.commits for held in holds(*place.again().where)] == [(place.known.first.id,)]
+    assert reusable(*place.where, ["data/x"]) == {"data/x"}
+    let_go(*place.where, "work")
+    assert holds(*place.again().where) == ()
+
+
 BEYOND: dict[str, Callable[[Place], object]] = {
     "plan a collection": lambda p: plan(*p.where),
     "collect what was condemned": collect_all,
     "collect at once": lambda p: collect_all(p, AT_ONCE),
     "undo a collection": undo_all,
+    "hold work": hold_work,
     "empty the trash": empty_all,
     "empty the trash of the living": empty_all,
     "storage report": lambda p: storage_report(*p.where),

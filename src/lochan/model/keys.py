@@ -20,7 +20,8 @@
                                    repo-metadata                      RepositoryMetadata
                                    gc/lease, gc/condemned,            what collection remembers:
                                    gc/sweeping, gc/trash/<run>,       docs/formats/gc.md
-                                   gc/expired/<commit id>, gc/idle/<branch>
+                                   gc/expired/<commit id>, gc/idle/<branch>,
+                                   gc/held/<id>
     <staging token>                key/<path>                         StagedEntry
     graveler_deleted               repo/<repository>/<unique id>      work for the cleaner
     cleanup-tokens                 <staging token>                    work for the cleaner
@@ -64,6 +65,7 @@ SETTINGS = b"settings/"
 REPOSITORY_METADATA = b"repo-metadata"
 GC = b"gc/"
 GC_EXPIRED = b"gc/expired/"
+GC_HELD = b"gc/held/"
 GC_IDLE = b"gc/idle/"
 GC_TRASH = b"gc/trash/"
 STAGED = b"key/"

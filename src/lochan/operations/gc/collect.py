@@ -26,6 +26,7 @@ from lochan.operations.allowed import require_writable
 from lochan.operations.gc.abandoned import IDLE_S, clear_abandoned
 from lochan.operations.gc.condemned import Dead, read_condemned, write_condemned
 from lochan.operations.gc.expiry import Horizon
+from lochan.operations.gc.held import holds
 from lochan.operations.gc.lease import Lease, collecting
 from lochan.operations.gc.listing import Listing, is_block
 from lochan.operations.gc.mark import Marked, Told, mark, tell_nobody
@@ -102,6 +103,9 @@ class _Run:
         self._told = told
         self._id = lake.environment.new_id()
         self._horizon = Horizon(from_seconds(lake.environment.now()), how.grace)
+        # Read before anything is listed: what is younger may be on its way into a commit.
+        began = (held.since for held in holds(lake, repository) if held.since)
+        self._written = min(*began, self._horizon.now, self._horizon.now)
 
     def look(self, *, is_plan: bool) -> Report:
         """List, mark and compare."""
@@ -122,7 +126,7 @@ class _Run:
         moved = self._remove(due, lease, marked) if due else 0
         if moved:
             self._condemn([each for each in dead if not self._is_due(each)])
-        before = Instant(self._horizon.now - _LOOKS * self._how.grace)
+        before = Instant(self._written - _LOOKS * self._how.grace)
         forget_copies(self._lake.store, self._repository, before)
         return msgspec.structs.replace(report, moved=moved, branches_removed=len(removed))
 
@@ -131,7 +135,7 @@ class _Run:
         objects = self._lake.storage(self._repository.storage_namespace).objects
         with Listing() as listing:
             # First of all: what comes after this is no candidate, whatever the mark has missed.
-            listing.fill(objects, self._horizon.young, self._told)
+            listing.fill(objects, self._young, self._told)
             marked = mark(self._lake, self._repository, self._horizon, self._how.read, self._told)
             dead = self._dead(listing, marked)
         due = Amount.of(filter(self._is_due, dead))
@@ -165,6 +169,11 @@ class _Run:
             if address_hash(each.address) not in marked.objects
         )
         return [each for each in found if fits(each, self._id)]
+
+    @property
+    def _young(self) -> Instant:
+        """The instant from which on no object is a candidate."""
+        return Instant(self._written - self._how.grace)
 
     def _is_due(self, dead: Dead) -> bool:
         """Say whether an object was condemned a grace before this run began to list."""
@@ -226,7 +235,7 @@ class _Run:
             stored = from_seconds(objects.head(block.address).modified)
         except NotFound:
             return False
-        return stored < self._horizon.young
+        return stored < self._young
 
     def _end_what_others_began(self, lease: Lease) -> None:
         """Call what a run moved before it died moved: the rest is where it was. End an undo."""

@@ -17,12 +17,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from lochan.errors import Corruption
-from lochan.model.ids import BranchName, CommitId, MetaRangeId
+from lochan.model.ids import BranchName, CommitId, MetaRangeId, is_commit_id
 from lochan.model.instant import NANOSECONDS, Instant
 from lochan.model.records import Branch, Commit
 from lochan.model.settings import GarbageCollectionRules
 from lochan.refs.commits import main_parent
 
+# The metadata by which a commit names a second tree: files that its own does not show, and that a
+# later commit may show again. Anybody can write it, so a tree that is not there keeps nothing.
+HIDDEN = "lochan.hidden"
 _DAY = 24 * 3600 * NANOSECONDS
 
 
@@ -33,12 +36,15 @@ class Commits:
     parents: dict[CommitId, CommitId | None] = field(default_factory=dict)
     dates: dict[CommitId, Instant] = field(default_factory=dict)
     trees: dict[CommitId, MetaRangeId] = field(default_factory=dict)
+    hidden: dict[CommitId, MetaRangeId] = field(default_factory=dict)
 
     def add(self, commit: Commit) -> None:
         """Take a commit in."""
         self.parents[commit.id] = main_parent(commit)
         self.dates[commit.id] = commit.creation_date
         self.trees[commit.id] = commit.meta_range_id
+        if is_commit_id(tree := commit.metadata.get(HIDDEN, "")):  # the same form: a hash
+            self.hidden[commit.id] = MetaRangeId(tree)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 """From where a mark begins: everything that names objects, read in the order in which they move.
 
     1. staged    rows under every token of every branch, sealed ones too, and of started commits
-    2. refs      branches again, with what was compacted under them; tags; commits; the dump of refs
+    2. refs      branches again, with what was compacted under them; tags; commits; what is held;
+                 the dump of refs
     3. copies    the log of addresses that got a second entry, last of all (H19 d)
 
 A row goes from a token into a commit, never back, so it is seen in the one place or in the other. A
@@ -10,6 +11,7 @@ scan that fails raises: what could not be read is not nothing (H9).
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from lochan.errors import NotFound
@@ -19,6 +21,7 @@ from lochan.model.ids import COMPACTED_TO_NOTHING, CommitId, MetaRangeId, Stagin
 from lochan.model.records import Branch, Repository
 from lochan.objects.namespace import Namespace
 from lochan.operations.gc.expiry import Commits, Horizon, kept_commits
+from lochan.operations.gc.held import holds
 from lochan.operations.lake import Lake
 from lochan.operations.refs_dump import MANIFEST, RefsDump, decode_dump
 from lochan.operations.retention import find_gc_rules
@@ -71,10 +74,12 @@ def add_refs(lake: Lake, repository: Repository, roots: Roots, horizon: Horizon)
     branches = list(list_branches(tables, hidden=True))
     named = {tag.commit_id for tag in list_tags(tables)}
     named.update(_begun(lake, repository))
+    held = {commit for each in holds(lake, repository) for commit in each.commits}
     dump = _find_dump(lake, repository)
     commits = Commits()
     for commit in list_commits(tables):
         commits.add(commit)
+    named.update(held & commits.dates.keys())
     rules = find_gc_rules(lake, repository)
     if dump is not None:
         # A dump that others made may name commits that are not here; what it names here is kept.
@@ -84,6 +89,7 @@ def add_refs(lake: Lake, repository: Repository, roots: Roots, horizon: Horizon)
     roots.kept = kept_commits(commits, branches, named, rules, horizon)
     roots.expired = commits.dates.keys() - roots.kept
     roots.trees.update(commits.trees[commit] for commit in roots.kept)
+    roots.trees.update(_hidden(lake, repository, commits, roots.kept))
     roots.trees.update(_bases(branches))
     roots.trees.discard(MetaRangeId(""))
 
@@ -122,6 +128,17 @@ def _begun(lake: Lake, repository: Repository) -> Iterator[CommitId]:
     """Name the commits that a started one stands on, or became."""
     for _, opened in open_commits(lake.store, repository).scan():
         yield from (commit for commit in (opened.parent, opened.commit_id) if commit)
+
+
+def _hidden(
+    lake: Lake, repository: Repository, commits: Commits, kept: set[CommitId]
+) -> Iterator[MetaRangeId]:
+    """Name the second trees of kept commits, where they are trees."""
+    files = lake.storage(repository.storage_namespace).snapshots.files
+    for tree in {commits.hidden[commit] for commit in kept & commits.hidden.keys()}:
+        with suppress(NotFound):
+            files.metarange(tree)
+            yield tree
 
 
 def _bases(branches: Iterable[Branch]) -> Iterator[MetaRangeId]:
