@@ -4,6 +4,9 @@
 They are part of what the commit's id hashes, so a commit that carries a job's id is that job's, for
 ever: after a crash it is looked for before anything is published again. Direct inputs are in the
 commit's `provenance`.
+
+One more, lochan.hidden, is the collector's word (`gc.expiry.HIDDEN`): the tree of outputs that
+others hide (`squash`).
 """
 
 from collections.abc import Mapping
@@ -19,7 +22,6 @@ PIPELINE: Final = "lochan.pipeline"
 VERSION: Final = "lochan.version"
 DIGEST: Final = "lochan.digest"  # that datum hashes were made of
 DATUMS: Final = "lochan.datums"  # metarange of the datum index, in the output's namespace
-HIDDEN: Final = "lochan.hidden"  # metarange of outputs that others hide (collision last)
 EPOCH: Final = "lochan.epoch"
 PROCESSED: Final = "lochan.processed"
 SKIPPED: Final = "lochan.skipped"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a job ends that publishes nothing, as errors: who raises them is in the middle of the work.
 
-    JobFailed       the pipeline's own doing: a datum, a check, a collision   -> FAILURE
+    JobFailed       the pipeline's own doing: a datum, a check, a collision   -> FAILURE (errors)
     JobKilled       somebody asked for its end                                -> KILLED
     JobUnrunnable   what it reads was not made                                -> UNRUNNABLE
     LeaseLost       another driver has the job: this one stops, and says nothing of the job
@@ -10,13 +10,6 @@ Everything else that is raised leaves the job open, and its next driver tries ag
 """
 
 from lochan.errors import Conflict, LochanError
-
-
-class JobFailed(LochanError):
-    """A job cannot come to a good end, however often it is tried."""
-
-    status = 409
-    default_code = "job-failed"
 
 
 class JobKilled(LochanError):

@@ -20,6 +20,7 @@ from lochan.pipelines.records import (
     PIPELINES,
     Job,
     JobSet,
+    Pin,
     PipelineRecord,
     PipelineVersion,
     Seen,
@@ -87,6 +88,12 @@ def by_output_name(repository: str, commit: str) -> bytes:
 def came_name(source: Repository, commit: str, out_repository: str, out_commit: str) -> bytes:
     """Name the fact that one commit came of another."""
     return came_prefix(source, commit) + f"{out_repository}/{out_commit}".encode()
+
+
+def came_of_pin(pin: Pin, out_repository: str, out_commit: str) -> bytes:
+    """Name the fact that a commit came of what a job read."""
+    source = f"{pin.repository}-{pin.unique_identifier}/{pin.commit}"
+    return f"{source}/{out_repository}/{out_commit}".encode()
 
 
 def came_prefix(source: Repository, commit: str) -> bytes:
