@@ -29,7 +29,7 @@ class Stuck(Exception):
     """The time is over, and the function goes on all the same."""
 
 
-def call_within(seconds: float, call: Callable[[], None]) -> None:
+def call_within(seconds: float, call: Callable[[], object]) -> None:
     """Call a function that may take so many seconds, any number if 0. Raises TimedOut, Stuck."""
     if seconds <= 0:
         call()
@@ -39,11 +39,13 @@ def call_within(seconds: float, call: Callable[[], None]) -> None:
         _in_thread(seconds, call)
 
 
-def _with_alarm(seconds: float, call: Callable[[], None]) -> None:
-    is_over = False
+def _with_alarm(seconds: float, call: Callable[[], object]) -> None:
+    is_over = has_rung = False
 
     def ring(*_: object) -> None:
+        nonlocal has_rung
         if not is_over:
+            has_rung = True
             raise TimedOut
 
     before = signal.signal(signal.SIGALRM, ring)
@@ -57,9 +59,11 @@ def _with_alarm(seconds: float, call: Callable[[], None]) -> None:
         is_over = True
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+    if has_rung:  # and the function caught it: nobody knows what it left undone
+        raise TimedOut
 
 
-def _in_thread(seconds: float, call: Callable[[], None]) -> None:
+def _in_thread(seconds: float, call: Callable[[], object]) -> None:
     raised: list[BaseException] = []
 
     def run() -> None:
