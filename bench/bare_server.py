@@ -19,6 +19,8 @@ from granian.server import Server
 
 from lochan.environment import RealEnvironment
 from lochan.web.adapter import Adapter, new_loop
+from lochan.web.at_once import Answer, Fetch
+from lochan.web.environ import Headers
 
 FOLDER = Path(sys.argv[1])
 _JSON = [("content-type", "application/json")]
@@ -26,13 +28,18 @@ _numbers = count()
 
 
 def application(environ: dict[str, Any], start: Callable[..., object]) -> Iterable[bytes]:
-    """Do the least that the request can mean."""
+    """Do the least that a PUT can mean."""
     start("200 OK", _JSON)
-    if environ["PATH_INFO"] == "/bytes":
-        return [_answer]
-    if environ["REQUEST_METHOD"] == "GET":
-        return [(FOLDER / "object").read_bytes()]
     return [_put(environ["wsgi.input"].read())]
+
+
+def at_once(path: str, _query: str, _headers: Headers) -> Answer | Fetch:
+    """Do the least that a GET can mean: without a thread, or only the reading in one."""
+    return Answer(200, _JSON, _answer) if path == "/bytes" else _fetch
+
+
+def _fetch() -> Answer:
+    return Answer(200, _JSON, (FOLDER / "object").read_bytes())
 
 
 def _put(data: bytes) -> bytes:
@@ -54,7 +61,9 @@ _answer = (FOLDER / "answer").read_bytes()
 
 
 def _loaded(_: str) -> Callable[..., Any]:
-    adapter: Any = Adapter(application, RealEnvironment(), threads=16, most_waiting=1024)
+    adapter: Any = Adapter(
+        application, RealEnvironment(), threads=16, most_waiting=1024, at_once=at_once
+    )
     return adapter  # type: ignore[no-any-return]  # Granian calls its __rsgi__
 
 
