@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Datums of now held against those of the base's index: what is looked at, and what is the same.
+
+`since` looks at what a change may have touched, `anew` at everything. Both leave the same datums to
+be run, and find the same ones gone: whatever `since` does not look at is as it was.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lochan.errors import JobFailed
+from lochan.pipelines.combined import Combined, Row, Touched
+from lochan.pipelines.datum import (
+    Datum,
+    DatumFile,
+    DatumRow,
+    datum_hash,
+    datum_id,
+    order_of,
+    source_of,
+)
+from lochan.pipelines.datum_index import DatumIndex, Known
+from lochan.pipelines.globs import ROOT
+from lochan.pipelines.parts import Part, PinnedInput
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Datums of now, in order, and what the base knows of those and of others looked at."""
+
+    datums: tuple[Datum, ...]
+    known: Mapping[bytes, Known]
+    total: int  # datums of now, with all that nobody had to look at
+    values: Mapping[bytes, bool]
+
+    @property
+    def gone(self) -> tuple[bytes, ...]:
+        """The datums of the base that are no more."""
+        now = {datum.id for datum in self.datums}
+        return tuple(sorted(id for id in self.known if id not in now))  # noqa: A001
+
+    def unlike_base(self) -> tuple[Datum, ...]:
+        """Give the datums that the base has not, or has not done, or done with another hash."""
+        return tuple(datum for datum in self.datums if not self._is_same(datum))
+
+    def _is_same(self, datum: Datum) -> bool:
+        known = self.known.get(datum.id)
+        return known is not None and known.is_processed and known.hash == datum.hash
+
+
+def since(
+    index: DatumIndex, node: Combined, inputs: Mapping[str, PinnedInput], digest: str
+) -> Compared:
+    """Look at what a change since the base may have touched, and at what failed there."""
+    looked_at = _readers(index, node.touched())
+    rows = node.changed()
+    datums = _numbered(rows, digest)
+    again = set(index.failed()) - looked_at - {datum.id for datum in datums}
+    if again:
+        datums = _numbered([*rows, *_rows_of(index, inputs, again)], digest)
+    known = index.known(sorted({*looked_at, *again, *(datum.id for datum in datums)}))
+    new = sum(datum.id not in known for datum in datums)
+    gone = len(known) + new - len(datums)
+    total = index.totals().datums + new - gone
+    return Compared(datums, known, total, node.facts(whole=False))
+
+
+def anew(index: DatumIndex, node: Combined, digest: str) -> Compared:
+    """Look at every datum of now, and at every one of the base."""
+    datums = _numbered(node.everything(), digest)
+    values = dict.fromkeys(index.value_keys(), False) | node.facts(whole=True)
+    return Compared(datums, dict(index.every()), len(datums), values)
+
+
+def same_content(
+    index: DatumIndex, compared: Compared, datums: Iterable[Datum]
+) -> frozenset[bytes]:
+    """Name those of some datums that the base did with the same content, by whatever code."""
+    asked = {
+        datum.id: datum
+        for datum in datums
+        if datum.id in compared.known and compared.known[datum.id].is_processed
+    }
+    rows = index.find(list(asked))
+    return frozenset(id for id, row in rows.items() if _is_same_content(row, asked[id]))  # noqa: A001
+
+
+def require_appended(index: DatumIndex, compared: Compared, unlike: Sequence[Datum]) -> None:
+    """Refuse an input that did more than grow. Raises JobFailed, code not-appended."""
+    done = [id for id in compared.gone if compared.known[id].is_processed]  # noqa: A001
+    same = same_content(index, compared, unlike)
+    other = [
+        datum.id
+        for datum in unlike
+        if datum.id in compared.known
+        and compared.known[datum.id].is_processed
+        and datum.id not in same
+    ]
+    for ids, what in ((done, "is gone"), (other, "has changed")):
+        for row in index.find(ids[:1]).values():
+            source = row.sources[0]
+            path = source.key.decode(errors="replace")
+            raise JobFailed(
+                f"input {source.input!r} may only grow, and {path!r} {what}; use incremental full"
+                " or partition, or let the pipeline compute everything again",
+                code="not-appended",
+                input=source.input,
+                path=path,
+            )
+
+
+def _readers(index: DatumIndex, touched: Touched) -> set[bytes]:
+    return {
+        id
+        for name, keys in touched.items()
+        for ids in index.readers(name, keys).values()
+        for id in ids  # noqa: A001
+    }
+
+
+def _rows_of(
+    index: DatumIndex, inputs: Mapping[str, PinnedInput], ids: Collection[bytes]
+) -> list[Row]:
+    """Make datums of the base again: nothing that they read has changed since."""
+    rows = index.find(list(ids)).values()
+    keys: dict[str, set[bytes]] = {}
+    for row in rows:
+        for source in row.sources:
+            keys.setdefault(source.input, set()).add(source.key)
+    parts = {name: inputs[name].at(some) for name, some in keys.items()}
+
+    def part(name: str, key: bytes) -> Part:
+        return inputs[name].nothing() if key == ROOT and not parts[name] else parts[name][key]
+
+    return [tuple(part(source.input, source.key) for source in row.sources) for row in rows]
+
+
+def _numbered(rows: Iterable[Row], digest: str) -> tuple[Datum, ...]:
+    ordered = sorted(rows, key=lambda row: order_of(part.file for part in row))
+    spelled = digest.encode()
+    datums: list[Datum] = []
+    for number, row in enumerate(ordered):
+        files = _files(row)
+        id = datum_id(files)  # noqa: A001 - the page's word
+        size = sum(part.bytes for part in row)
+        datums.append(Datum(id, datum_hash(id, spelled, files), files, number, size))
+    return tuple(datums)
+
+
+def _files(row: Row) -> tuple[DatumFile, ...]:
+    return tuple(part.file for part in row)
+
+
+def _is_same_content(row: DatumRow, datum: Datum) -> bool:
+    counted = [
+        (source.identity, source_of(file).identity)
+        for source, file in zip(row.sources, datum.files, strict=True)
+        if not file.reference
+    ]
+    return all(before == now for before, now in counted)
