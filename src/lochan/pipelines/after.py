@@ -33,7 +33,7 @@ EGRESS_TRIES: Final = 3
 WAITING: Final = "waiting"
 DONE: Final = "done"
 
-Egress = Callable[[Job, Commit], None]
+Send = Callable[[Job, Commit], None]  # copies a result to where its spec says
 
 
 def tell_lineage(lake: Lake, job: Job, commit: Commit) -> None:
@@ -45,18 +45,18 @@ def tell_lineage(lake: Lake, job: Job, commit: Commit) -> None:
         _set(tables, came_of_pin(pin, job.output_repository, commit.id))
 
 
-def egress(lake: Lake, job: Job, commit: Commit, send: Egress | None) -> Job:
+def send(lake: Lake, job: Job, commit: Commit, copy: Send | None) -> Job:
     """Copy the result elsewhere, if somebody asked for that; what failed is written down.
 
     A destination that is down must not hold up what hangs below, so it is tried a few times only.
     """
-    if send is None or job.egress == DONE:
+    if copy is None or job.egress == DONE:
         return job
     for number in range(EGRESS_TRIES):
         said = DONE
         job = _egressing(lake, job, commit)
         try:
-            send(job, commit)
+            copy(job, commit)
         except LochanError as error:
             said = f"try {number + 1} of {EGRESS_TRIES} failed: {error.message}"
         job = change_job(lake, job, _saying(said))

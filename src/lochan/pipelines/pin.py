@@ -24,10 +24,11 @@ from lochan.operations.branches import create_branch
 from lochan.operations.gc.expiry import HIDDEN
 from lochan.operations.gc.held import hold
 from lochan.operations.lake import Lake
-from lochan.pipelines.commit_metadata import PIPELINE, index_of
+from lochan.pipelines.commit_metadata import DATUMS, DIGEST, JOB, PIPELINE, VERSION, index_of
 from lochan.pipelines.failures import JobUnrunnable
 from lochan.pipelines.graph import Place, place_of
 from lochan.pipelines.jobs import get_job, get_version
+from lochan.pipelines.plan import Before
 from lochan.pipelines.records import Job, JobSet, JobState, Pin
 from lochan.pipelines.spec import CronInput, RepoInput, Spec, leaves
 from lochan.pipelines.squash import Below
@@ -35,6 +36,7 @@ from lochan.refs.commits import get_commit
 from lochan.refs.expired import require_kept
 from lochan.refs.repositories import get_repository
 
+_OWN: Final = frozenset({JOB, VERSION, DIGEST, DATUMS})
 _LOOKED_AT: Final = 1_000  # commits of others, at most, on the way to the pipeline's last
 
 
@@ -45,6 +47,7 @@ class Base:
     head: Commit
     last: Commit | None
     below: Below
+    before: Before | None = None
 
 
 def pin_inputs(lake: Lake, job: Job, decided: JobSet, spec: Spec) -> tuple[Pin, ...]:
@@ -95,17 +98,14 @@ def find_base(lake: Lake, job: Job, head: Commit) -> Base:
         return Base(head, None, Below(tree=head.meta_range_id))
     try:
         require_kept(lake.store, output, last.id)
-    except Gone:  # its objects may be gone, too: everything is made again
+        before = _before(lake, last)
+    except (
+        Gone,
+        NotFound,
+    ):  # its objects may be gone, or what it was made of is: all is made again
         return Base(head, None, Below())
-    return Base(
-        head,
-        last,
-        Below(
-            last.meta_range_id,
-            index_of(last) or EMPTY_TREE,
-            MetaRangeId(last.metadata.get(HIDDEN, "")),
-        ),
-    )
+    hidden = MetaRangeId(last.metadata.get(HIDDEN, ""))
+    return Base(head, last, Below(last.meta_range_id, before.index, hidden), before)
 
 
 def output_head(lake: Lake, job: Job, spec: Spec) -> Commit:
@@ -201,10 +201,18 @@ def _require_same(repository: Repository, unique_identifier: str) -> None:
         raise NotFound(message, code="repository-not-found")
 
 
+def _before(lake: Lake, last: Commit) -> Before:
+    """Say what a pipeline's commit was made of. Raises NotFound when its version or job is gone."""
+    said = last.metadata
+    version = get_version(lake.store, said[PIPELINE], said[VERSION])
+    pins = get_job(lake.store, said[JOB]).pins
+    return Before(index_of(last) or EMPTY_TREE, version.spec, said[DIGEST], pins)
+
+
 def _last_of(lake: Lake, output: Repository, pipeline: str, head: Commit) -> Commit | None:
     commits, found = lake.tables(output).commits, head
     for _ in range(_LOOKED_AT):
-        if found.metadata.get(PIPELINE) == pipeline and index_of(found) is not None:
+        if found.metadata.get(PIPELINE) == pipeline and found.metadata.keys() >= _OWN:
             return found
         if not found.parents:
             return None
