@@ -31,7 +31,14 @@ from typing import Final
 from lochan.errors import InvalidInput
 from lochan.pipelines.datum import hashed
 from lochan.pipelines.imports import Modules
-from lochan.pipelines.spec import DeclarativeTransform, FrameTransform, Spec, SqlTransform
+from lochan.pipelines.spec import (
+    DeclarativeTransform,
+    FrameTransform,
+    RepoInput,
+    Spec,
+    SqlTransform,
+    leaves,
+)
 from lochan.pipelines.syntax import syntax_digest
 from lochan.pipelines.tables import encode
 
@@ -125,10 +132,15 @@ def closure_of(spec: Spec, code: Files) -> Closure:
 def transform_digest(spec: Spec, closure: str) -> str:
     """Name what is done with a datum: the transform as it is said, and what it is made of.
 
-    Everything of a transform counts, its parameters too. Where the output goes, what checks it and
-    how often it is tried does not.
+    Everything of a transform counts, its parameters too, and how inputs are read. Where the output
+    goes, what checks it and how often it is tried does not.
     """
-    return hashed([encode(spec.transform), closure.encode()]).hex()
+    read = [
+        (leaf.name, leaf.format, leaf.options)
+        for leaf in leaves(spec.input)
+        if isinstance(leaf, RepoInput) and (leaf.format or leaf.options)
+    ]
+    return hashed([encode(spec.transform), encode(sorted(read)), closure.encode()]).hex()
 
 
 def _digest(code: Files, paths: Iterable[str]) -> Closure:
