@@ -79,7 +79,18 @@ READ_TABLE: Final = "catalog:ReadTable"
 LIST_VIEWS: Final = "catalog:ListViews"
 READ_VIEW: Final = "catalog:ReadView"
 
-SERVICES: Final = frozenset({"fs", "auth", "ci", "retention", "branches", "pr", "catalog"})
+# Lochan's own; lakeFS has no pipelines.
+CREATE_PIPELINE: Final = "pipelines:CreatePipeline"
+UPDATE_PIPELINE: Final = "pipelines:UpdatePipeline"
+DELETE_PIPELINE: Final = "pipelines:DeletePipeline"
+READ_PIPELINE: Final = "pipelines:ReadPipeline"
+RUN_PIPELINE: Final = "pipelines:RunPipeline"
+READ_JOB: Final = "pipelines:ReadJob"
+STOP_JOB: Final = "pipelines:StopJob"
+
+SERVICES: Final = frozenset(
+    {"fs", "auth", "ci", "retention", "branches", "pr", "catalog", "pipelines"}
+)
 
 # Everything that a request may need; what a route declares must be one of these.
 ACTIONS: Final = frozenset(

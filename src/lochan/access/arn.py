@@ -6,6 +6,7 @@
     arn:lakefs:auth:::user/<user>
     arn:lakefs:auth:::group/<group>
     arn:lakefs:auth:::policy/<policy>
+    arn:lakefs:pipelines:::pipeline/<pipeline>
 
 Nothing is escaped: a request's resource is compared letter for letter, so a star in a key is a
 star. Two different resources never share a name, since names of repositories, branches and tags
@@ -42,3 +43,8 @@ def storage_namespace_arn(uri: str) -> str:
 def user_arn(user: str) -> str:
     """Name a user."""
     return f"arn:lakefs:auth:::user/{user}"
+
+
+def pipeline_arn(pipeline: str) -> str:
+    """Name a pipeline, and its jobs with it."""
+    return f"arn:lakefs:pipelines:::pipeline/{pipeline}"

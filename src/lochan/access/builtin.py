@@ -49,6 +49,8 @@ POLICIES: Final = {
         actions.READ_VIEW,
     ),
     "CatalogReadWriteAll": _allow("catalog:*"),
+    "PipelinesFullAccess": _allow("pipelines:*"),
+    "PipelinesReadAll": _allow("pipelines:Read*"),
     "AuthFullAccess": _allow("auth:*"),
     "AuthManageOwnCredentials": _allow(
         actions.CREATE_CREDENTIALS,
@@ -60,12 +62,19 @@ POLICIES: Final = {
 }
 
 GROUPS: Final = {
-    ADMINS: ("FSFullAccess", "CatalogReadWriteAll", "AuthFullAccess", "RepoManagementFullAccess"),
+    ADMINS: (
+        "FSFullAccess",
+        "CatalogReadWriteAll",
+        "AuthFullAccess",
+        "RepoManagementFullAccess",
+        "PipelinesFullAccess",
+    ),
     SUPER_USERS: (
         "FSFullAccess",
         "CatalogReadWriteAll",
         "AuthManageOwnCredentials",
         "RepoManagementReadAll",
+        "PipelinesFullAccess",
     ),
     DEVELOPERS: (
         "FSReadWriteAll",
@@ -73,6 +82,7 @@ GROUPS: Final = {
         "CatalogReadWriteAll",
         "AuthManageOwnCredentials",
         "RepoManagementReadAll",
+        "PipelinesFullAccess",
     ),
-    VIEWERS: ("FSReadAll", "CatalogReadAll", "AuthManageOwnCredentials"),
+    VIEWERS: ("FSReadAll", "CatalogReadAll", "AuthManageOwnCredentials", "PipelinesReadAll"),
 }

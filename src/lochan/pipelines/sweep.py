@@ -7,6 +7,7 @@ name that the move gives (`job_sets`); the rows of what was seen follow it, and 
 same decision is made again, and found to be there.
 
     a branch moved by a job set's own commit     that set has the jobs below it: only note it
+    the pipeline has another version             run, whatever its trigger waits for
     a job of the pipeline is open                wait, and then run once on the newest commit; those
                                                  passed over are named in the set
     each_commit                                  a set for every commit, oldest first
@@ -60,7 +61,7 @@ def sweep(lake: Lake, graph: Graph) -> tuple[JobSet, ...]:
 def note_seen(lake: Lake, node: Node, move: Move, job_set: str) -> None:
     """Write down that a pipeline was decided on for a move."""
     now = from_seconds(lake.environment.now())
-    row = Seen(commit=move.head.id, key=move.key, job_set=job_set, when=now)
+    row = Seen(commit=move.head.id, key=move.key, version=node.version, job_set=job_set, when=now)
     name = seen_name(node.pipeline, move.repository, move.branch)
     PipelineTables.of(lake.store).seen.set(name, row)
 
@@ -75,6 +76,8 @@ def _look(lake: Lake, node: Node, place: Place) -> _Due | None:
         seen_name(node.pipeline, move.repository, move.branch)
     )
     seen = row.record if row else None
+    if seen is not None and seen.version != node.version:
+        return _Due(node, move, seen)
     if seen is not None and seen.key == move.key:
         return None
     owner = _planned_by(lake, node, move)
