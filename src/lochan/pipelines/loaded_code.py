@@ -3,7 +3,7 @@
 
     nothing said       whatever this process can import
     a folder           its files, as they are; read again when one that was imported has changed
-    a zip              fetched once a process, checked by its SHA-256, unpacked to a private folder
+    a zip              fetched once a process, checked, unpacked (`unpacked_code`)
 
 While code is in use its folder is the first that Python imports from, and modules of the same names
 that were there are put aside. When the last user leaves, the code's own modules are put aside for
@@ -16,17 +16,14 @@ import importlib
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
-from tempfile import TemporaryDirectory, TemporaryFile
 from threading import Condition
 from types import ModuleType
 from typing import Any, Final
-from zipfile import BadZipFile, ZipFile
 
-from lochan.errors import Corruption, InvalidInput, JobFailed
-from lochan.model.ids import StorageNamespace
+from lochan.errors import InvalidInput, JobFailed
 from lochan.pipelines.places import Storages
+from lochan.pipelines.unpacked_code import unpacked
 from lochan.pipelines.work import Code
 
 _OURS: Final = frozenset({"lochan"})
@@ -74,7 +71,7 @@ class _Bundles:
 
     def __init__(self) -> None:
         self._changed = Condition()
-        self._unpacked: dict[str, TemporaryDirectory[str]] = {}
+        self._unpacked: dict[str, Path] = {}
         self._active: Path | None = None
         self._users = 0
         self._kept: dict[Path, dict[str, ModuleType]] = {}
@@ -90,8 +87,8 @@ class _Bundles:
             return None
         with self._changed:
             if code.sha256 not in self._unpacked:
-                self._unpacked[code.sha256] = _unpacked(code, storages)
-            return Path(self._unpacked[code.sha256].name).resolve()
+                self._unpacked[code.sha256] = unpacked(code, storages).resolve()
+            return self._unpacked[code.sha256]
 
     def enter(self, folder: Path) -> None:
         """Make a folder's modules the ones that are imported."""
@@ -166,29 +163,3 @@ def _stamp(file: Path) -> tuple[int, int]:
     except OSError:
         return (0, 0)
     return (status.st_mtime_ns, status.st_size)
-
-
-def _unpacked(code: Code, storages: Storages) -> TemporaryDirectory[str]:
-    """Fetch, check and unpack a zip."""
-    objects = storages(StorageNamespace(code.namespace)).objects
-    folder = TemporaryDirectory(prefix="lochan-code-", ignore_cleanup_errors=True)
-    with TemporaryFile() as file, objects.get(code.address) as reading:
-        running = sha256()
-        for chunk in reading:
-            running.update(chunk)
-            file.write(chunk)
-        if running.hexdigest() != code.sha256:
-            raise Corruption("the code is not what was registered", file=code.address)
-        try:
-            with ZipFile(file) as bundle:
-                _require_inside(bundle, code.address)
-                bundle.extractall(folder.name)
-        except BadZipFile as error:
-            raise Corruption(f"the code is no zip: {error}", file=code.address) from error
-    return folder
-
-
-def _require_inside(bundle: ZipFile, address: str) -> None:
-    for name in bundle.namelist():
-        if name.startswith("/") or ".." in name.split("/"):
-            raise Corruption(f"the code holds {name!r}, outside of its folder", file=address)
