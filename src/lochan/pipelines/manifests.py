@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from lochan.errors import Corruption, NotFound
+from lochan.errors import NotFound
 from lochan.objects.store import IF_ABSENT, ObjectStore
 from lochan.objects.walk import walk
 from lochan.pipelines.work import WORK, Manifest
@@ -27,14 +27,16 @@ def write_manifest(objects: ObjectStore, folder: str, manifest: Manifest) -> Non
 
 
 def find_manifests(objects: ObjectStore, job: str) -> Iterator[Manifest]:
-    """Yield the manifests of all whole attempts of a job, of any epoch. Raises Corruption."""
+    """Yield the manifests of all whole attempts of a job, of any epoch.
+
+    One that is damaged counts for none: its shard is run again, and nothing of it is linked.
+    """
     for listed in walk(objects, f"{WORK}/{job}/"):
         if not listed.address.endswith(f"/{MANIFEST}"):
             continue
         try:
             with objects.get(listed.address) as reading:
-                yield msgspec.json.decode(reading.read(), type=Manifest)
-        except NotFound:  # swept meanwhile, with its attempt
+                found = msgspec.json.decode(reading.read(), type=Manifest)
+        except (NotFound, msgspec.DecodeError):  # or swept meanwhile, with its attempt
             continue
-        except msgspec.DecodeError as error:
-            raise Corruption(f"it is no manifest: {error}", file=listed.address) from error
+        yield found

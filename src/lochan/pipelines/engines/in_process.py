@@ -13,7 +13,7 @@ from typing import Final
 
 from lochan.environment import Environment
 from lochan.pipelines.attempt import run_shard
-from lochan.pipelines.checks import CheckResult, CheckTask, run_checks
+from lochan.pipelines.checks import CheckTask, Query, require_passed, run_checks
 from lochan.pipelines.datum import DatumRow, DatumState
 from lochan.pipelines.function_call import Function
 from lochan.pipelines.places import Storages
@@ -32,8 +32,10 @@ class InProcess:
         *,
         threads: int = 1,
         function: Function | None = None,
+        query: Query | None = None,
     ) -> None:
-        """Run so many shards at once."""
+        """Run so many shards at once; `query` runs checks that are queries."""
+        self._query = query
         self._environment = environment
         self._storages = storages
         self._threads = threads
@@ -53,9 +55,12 @@ class InProcess:
         else:
             yield from self._beside(task, shards, counted)
 
-    def check(self, task: CheckTask) -> tuple[CheckResult, ...]:
-        """Run checks of an output. Raises InvalidInput for a query, which needs Spark."""
-        return run_checks(task, self._environment, self._storages)
+    def check(self, task: CheckTask) -> None:
+        """Run the checks of an output.
+
+        Raises: JobFailed, code check-failed; InvalidInput for a query that nobody here can run.
+        """
+        require_passed(run_checks(task, self._environment, self._storages, self._query))
 
     def _attempt(self, task: JobTask, shard: Shard, counted: "_Counted") -> Manifest:
         return run_shard(
