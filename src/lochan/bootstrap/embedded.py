@@ -69,7 +69,7 @@ def open_embedded(
         raise
     # Nobody closes in a notebook. What came from a lake outlives it, but not its transport.
     weakref.finalize(transport, opened.close)
-    return Lake(transport, name=str(folder), then=opened.close)
+    return Lake(transport, name=str(folder), then=opened.close, inside=services.lake)
 
 
 def _settings(folder: Path, prefixes: Sequence[str], environment: Environment) -> Settings:

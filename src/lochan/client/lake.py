@@ -34,15 +34,18 @@ class Lake:
         name: str,
         then: Callable[[], None] | None = None,
         credentials: Credentials | None = None,
+        inside: object = None,
     ) -> None:
         """Speak through a transport; `then` ends what is behind.
 
         `name` is how it shows itself: a folder, or a server's URL. A lake in this process has no
-        credentials.
+        credentials, and is itself `inside`: what runs beside it, as a pipeline's test, needs no
+        transport.
         """
         self.transport = transport
         self.name = name
         self.credentials = credentials
+        self.inside = inside
         self._then = then
 
     def repository(self, name: str) -> Repository:

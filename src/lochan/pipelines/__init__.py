@@ -8,3 +8,33 @@ before in *shards* (`work`), and publishes one commit, or nothing.
 
 Reading order: spec, datum, records, work (what is said and stored), then run_job (the protocol).
 """
+
+from lochan.pipelines.decorators import (
+    Cron,
+    Files,
+    Pipeline,
+    Table,
+    cross,
+    group,
+    join,
+    pipeline,
+    specs_of,
+    union,
+)
+from lochan.pipelines.input_files import InputFiles
+from lochan.pipelines.output_files import Out
+
+__all__ = [
+    "Cron",
+    "Files",
+    "InputFiles",
+    "Out",
+    "Pipeline",
+    "Table",
+    "cross",
+    "group",
+    "join",
+    "pipeline",
+    "specs_of",
+    "union",
+]

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a spec would read at this moment: every input pinned to the head of its branch.
+
+For whoever looks before anything runs: `pipeline check` and `pipeline test`. The pipeline need not
+exist, nor its output.
+"""
+
+from lochan.model.ids import RepositoryId
+from lochan.operations.lake import Lake
+from lochan.operations.reference import commit_of
+from lochan.pipelines.graph import place_of
+from lochan.pipelines.records import Pin
+from lochan.pipelines.spec import RepoInput, Spec, leaves
+from lochan.refs.repositories import get_repository
+
+
+def pin_heads(lake: Lake, spec: Spec) -> tuple[Pin, ...]:
+    """Pin the inputs of a spec to what is committed now. Raises NotFound, RepositoryNotFound."""
+    found = []
+    for leaf in leaves(spec.input):
+        place = place_of(spec.pipeline, leaf)
+        repository = get_repository(lake.store, lake.environment, RepositoryId(place.repo))
+        commit = commit_of(lake, repository, f"{place.branch}@")
+        found.append(
+            Pin(
+                input=leaf.name,
+                repository=place.repo,
+                unique_identifier=repository.unique_identifier,
+                branch=place.branch,
+                commit=commit.id,
+                meta_range_id=commit.meta_range_id,
+                glob=leaf.glob if isinstance(leaf, RepoInput) else "/*",
+            )
+        )
+    return tuple(found)
