@@ -10,14 +10,18 @@ A server copies only below the places that it was told: whoever may create a pip
 have it write wherever its own credentials reach.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
 
+from lochan.environment import Environment
 from lochan.errors import InvalidInput, Refused
 from lochan.model.records import Commit, Repository
+from lochan.objects.foreign import is_full
 from lochan.objects.namespace import Namespace
-from lochan.operations.export_places import open_place
+from lochan.objects.open import open_objects
+from lochan.operations.export_places import ExportPlace, StorePlace, open_place
 from lochan.operations.export_ref import Exported, Progress, export_ref, tell_nobody
 from lochan.operations.lake import Lake
 from lochan.pipelines.pin import repository_of
@@ -72,16 +76,25 @@ def send_files(
     """
     if places is not None:
         _require_allowed(egress.files, places)
+    with _opened(egress, lake.environment) as destination:
+        return export_ref(
+            lake,
+            repository,
+            commit.id,
+            destination,
+            delete=egress.mode == "overwrite",
+            progress=progress,
+        )
+
+
+@contextmanager
+def _opened(egress: Egress, environment: Environment) -> Iterator[ExportPlace]:
+    if not is_full(egress.files) or egress.files.startswith("file://"):
+        yield open_place(egress.files, environment)
+        return
     options = f"?{urlencode(egress.options)}" if egress.options else ""
-    destination = open_place(f"{egress.files}{options}", lake.environment)
-    return export_ref(
-        lake,
-        repository,
-        commit.id,
-        destination,
-        delete=egress.mode == "overwrite",
-        progress=progress,
-    )
+    with closing(open_objects(f"{egress.files}{options}", environment)) as objects:
+        yield StorePlace(objects)
 
 
 def _require_allowed(location: str, places: Sequence[str]) -> None:
