@@ -3,11 +3,11 @@
 
     <temporary folder>/lochan-code-<user>/<sha256>/...      for all processes of the user
 
-The zip is fetched once a process and checked by its SHA-256. A folder that another process has
-unpacked is used if each of its files is as in the zip, for others clean temporary folders up as
-they like; else it is unpacked anew, beside it. A folder whose parent is open to other users is not
-trusted, and the process has one of its own. Files are read-only, so that code does not change
-itself.
+The zip is fetched once a process, and checked by its SHA-256 and within the bounds of `code`. A
+folder that another process has unpacked is used if each of its files is as in the zip, for others
+clean temporary folders up as they like; else it is unpacked anew, beside it. Where the parent is
+open to other users the process has a folder of its own. Files are read-only, so that code does not
+change itself.
 """
 
 import os
@@ -15,45 +15,39 @@ import shutil
 import stat
 from hashlib import sha256
 from pathlib import Path
-from tempfile import TemporaryFile, gettempdir, mkdtemp
-from typing import IO, Final
-from zipfile import BadZipFile, ZipFile
+from tempfile import gettempdir, mkdtemp
+from typing import Final
 
-from lochan.errors import Corruption, Unavailable
+from lochan.errors import Corruption, InvalidInput, Unavailable
 from lochan.model.ids import StorageNamespace
+from lochan.pipelines.code import MOST_BYTES, Files, unpack_code
 from lochan.pipelines.places import Storages
 from lochan.pipelines.work import Code
 
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
-_MARK: Final = 0o444
+_READ_ONLY: Final = 0o444
+_MOST: Final = 2 * MOST_BYTES  # a zip has names, too
 
 
 def unpacked(code: Code, storages: Storages) -> Path:
-    """Fetch, check and unpack. Raises Corruption, NotFound, Unavailable."""
-    objects = storages(StorageNamespace(code.namespace)).objects
-    with TemporaryFile() as file:
-        running = sha256()
-        with objects.get(code.address) as reading:
-            for chunk in reading:
-                running.update(chunk)
-                file.write(chunk)
-        if running.hexdigest() != code.sha256:
-            raise Corruption("the code is not what was registered", file=code.address)
-        return _unpacked(file, code)
-
-
-def _unpacked(file: IO[bytes], code: Code) -> Path:
+    """Fetch, check and unpack. Raises Corruption, InvalidInput, NotFound, Unavailable."""
+    files = unpack_code(_fetched(code, storages))
     try:
-        with ZipFile(file) as bundle:
-            _require_inside(bundle, code.address)
-            shared = _parent() / code.sha256
-            if not _is_same(shared, bundle):
-                return _unpack(bundle, shared)
-            return shared
-    except BadZipFile as error:
-        raise Corruption(f"the code is no zip: {error}", file=code.address) from error
+        shared = _parent() / code.sha256
+        return shared if _is_same(shared, files) else _unpack(files, shared)
     except OSError as error:
         raise Unavailable(f"the code cannot be unpacked: {error.strerror}") from error
+
+
+def _fetched(code: Code, storages: Storages) -> bytes:
+    objects = storages(StorageNamespace(code.namespace)).objects
+    with objects.get(code.address) as reading:
+        if reading.info.size > _MOST:
+            raise InvalidInput(f"the code has more than {_MOST >> 20} MiB", code="invalid-code")
+        data = reading.read()
+    if sha256(data).hexdigest() != code.sha256:
+        raise Corruption("the code is not what was registered", file=code.address)
+    return data
 
 
 def _parent() -> Path:
@@ -67,33 +61,25 @@ def _parent() -> Path:
     return Path(mkdtemp(prefix="lochan-code-"))
 
 
-def _unpack(bundle: ZipFile, shared: Path) -> Path:
+def _unpack(files: Files, shared: Path) -> Path:
     """Unpack beside the shared folder, and become it where there is none."""
     fresh = Path(mkdtemp(prefix=f"{shared.name[:16]}-", dir=shared.parent))
-    bundle.extractall(fresh)
-    for path in fresh.rglob("*"):
-        if path.is_file():
-            path.chmod(_MARK)
+    for path, data in files.items():
+        place = fresh / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
+        place.chmod(_READ_ONLY)
     try:
         fresh.rename(shared)
     except OSError:  # another process was first, or what lies there is damaged
-        if not _is_same(shared, bundle):
+        if not _is_same(shared, files):
             return fresh
         shutil.rmtree(fresh)
     return shared
 
 
-def _is_same(folder: Path, bundle: ZipFile) -> bool:
-    names = {name for name in bundle.namelist() if not name.endswith("/")}
+def _is_same(folder: Path, files: Files) -> bool:
     if not folder.is_dir():
         return False
-    found = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-    return found == names and all(
-        (folder / name).read_bytes() == bundle.read(name) for name in names
-    )
-
-
-def _require_inside(bundle: ZipFile, address: str) -> None:
-    for name in bundle.namelist():
-        if name.startswith("/") or ".." in name.split("/"):
-            raise Corruption(f"the code holds {name!r}, outside of its folder", file=address)
+    found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    return found == files.keys() and all((folder / p).read_bytes() == d for p, d in files.items())

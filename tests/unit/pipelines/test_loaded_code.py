@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from lochan.errors import Corruption, InvalidInput, JobFailed
+from lochan.pipelines import unpacked_code
 from lochan.pipelines.loaded_code import find_function, using
 from lochan.pipelines.unpacked_code import unpacked
 from lochan.pipelines.work import Code
@@ -126,11 +127,22 @@ def test_packages_and_late_imports_are_found() -> None:
 
 
 @pytest.mark.parametrize("name", ["../out.py", "/out.py", "a/../../out.py"])
-def test_no_zip_reaches_out_of_its_folder(name: str) -> None:
+def test_rel_S26_no_zip_reaches_out_of_its_folder(name: str, apart: Path) -> None:
     ground = Ground()
 
-    with pytest.raises(Corruption, match="outside of its folder"):
+    with pytest.raises(InvalidInput, match="no path inside a folder of code"):
         made(ground, zipped(ground, {name: ""}))
+    assert list(apart.iterdir()) == []
+
+
+def test_rel_S26_code_that_is_too_large_is_not_even_fetched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ground = Ground()
+    monkeypatch.setattr(unpacked_code, "_MOST", 1 << 20)
+
+    with pytest.raises(InvalidInput, match="more than 1 MiB"):
+        made(ground, zipped(ground, {"a.txt": "x" * (1 << 20)}))
 
 
 def test_code_that_is_not_what_was_registered_is_not_run() -> None:
