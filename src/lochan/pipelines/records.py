@@ -90,6 +90,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     unique_identifier: str = ""
     branch: str = ""
     commit: str = ""
+    order: int = 0  # of the commit among those before it: of two jobs of one moment, who is first
 
 
 class JobSet(msgspec.Struct, frozen=True, kw_only=True):
@@ -148,6 +149,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     job_set: str
     pipeline: str
     version: str
+    order: int = 0  # the cause's
     state: JobState = JobState.CREATED
     reason: str = ""
     output_repository: str = ""

@@ -75,10 +75,14 @@ class Scheduler:
 def ready_jobs(lake: Lake) -> Iterator[Job]:
     """Give the jobs that a driver could take now, the oldest first."""
     taken: set[tuple[str, str, str]] = set()
-    for job in sorted(open_jobs(lake.store), key=lambda job: (job.created, job.id)):
+    for job in sorted(open_jobs(lake.store), key=_place_in_line):
         place = (job.pipeline, job.output_repository, job.output_branch)
         if place in taken:
             continue
         taken.add(place)
         if readiness(lake, job) is not Readiness.WAITING:
             yield job
+
+
+def _place_in_line(job: Job) -> tuple[int, int, str]:
+    return job.created, job.order, job.id

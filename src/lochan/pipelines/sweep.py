@@ -10,6 +10,8 @@ same decision is made again, and found to be there.
     the pipeline has another version             run, whatever its trigger waits for
     a job of the pipeline is open                wait, and then run once on the newest commit; those
                                                  passed over are named in the set
+    a job that writes the branch is open         wait for what it publishes: a job on the commit
+                                                 before would come later, and set the output back
     each_commit                                  a set for every commit, oldest first
 """
 
@@ -45,16 +47,21 @@ def sweep(lake: Lake, graph: Graph) -> tuple[JobSet, ...]:
 
     Raises: Unavailable and UnknownOutcome; the next sweep goes on.
     """
-    busy = {(job.pipeline, job.output_branch) for job in open_jobs(lake.store)}
+    busy: set[tuple[str, str]] = set()
+    moving: set[Place] = set()
+    for job in open_jobs(lake.store):
+        busy.add((job.pipeline, job.output_branch))
+        moving.add(Place(job.output_repository, job.output_branch))
     due: dict[tuple[Place, str], list[_Due]] = {}
     for node in graph.nodes:
         waits = not node.spec.trigger.each_commit and (node.pipeline, node.writes.branch) in busy
         if node.paused or waits:
             continue
         for place in node.triggers:
-            found = _look(lake, node, place)
+            found = _look(lake, node, place) if place not in moving else None
             if found is not None:
                 due.setdefault((place, found.move.key), []).append(found)
+                moving.add(node.writes)
     return tuple(decided for several in due.values() for decided in _decide(lake, graph, several))
 
 
@@ -68,8 +75,7 @@ def note_seen(lake: Lake, node: Node, move: Move, job_set: str) -> None:
 
 def _look(lake: Lake, node: Node, place: Place) -> _Due | None:
     """Say whether a pipeline is due for the state of a branch."""
-    repository = find_repository(lake, place.repo)
-    move = find_move(lake, repository, BranchName(place.branch)) if repository else None
+    move = _move_of(lake, place)
     if move is None:
         return None
     row = PipelineTables.of(lake.store).seen.find(
@@ -114,25 +120,46 @@ def _once(lake: Lake, graph: Graph, several: list[_Due]) -> Iterator[JobSet]:
     move, names = several[0].move, [one.node.pipeline for one in several]
     passed = {commit for one in several for commit in commits_since(lake, move, one.seen)[:-1]}
     decided = decide(
-        lake, _cause(move, move.head.id), graph, pipelines=names, skipped_commits=sorted(passed)
+        lake, _cause(move, move.head.id, 0), graph, pipelines=names, skipped_commits=sorted(passed)
     )
-    for one in several:
-        note_seen(lake, one.node, move, decided.id if decided else "")
     if decided is not None:
+        _note_all(lake, graph, move, decided)
         yield decided
 
 
 def _each(lake: Lake, graph: Graph, one: _Due) -> Iterator[JobSet]:
     """Decide a set for every commit since the last one; at the beginning, for the newest alone."""
     move = one.move
-    for commit in commits_since(lake, move, one.seen) or (move.head.id,):
-        decided = decide(lake, _cause(move, commit), graph, pipelines=[one.node.pipeline])
+    commits = commits_since(lake, move, one.seen) or (move.head.id,)
+    for order, commit in enumerate(commits):
+        cause = _cause(move, commit, order)
+        decided = decide(lake, cause, graph, pipelines=[one.node.pipeline])
         if decided is not None:
             yield decided
-    note_seen(lake, one.node, move, "")
+    if decided is not None:
+        _note_all(lake, graph, move, decided)
 
 
-def _cause(move: Move, commit: CommitId) -> Cause:
+def _note_all(lake: Lake, graph: Graph, move: Move, decided: JobSet) -> None:
+    """Note that a set will take all that its pipelines read as it is now, or newer."""
+    place = Place(move.repository.repository_id, move.branch)
+    moves: dict[Place, Move | None] = {place: move}
+    for job in decided.jobs:
+        node = graph.node(job.pipeline)
+        for each in node.triggers:
+            if each not in moves:
+                moves[each] = _move_of(lake, each)
+            found = moves[each]
+            if found is not None:
+                note_seen(lake, node, found, decided.id)
+
+
+def _move_of(lake: Lake, place: Place) -> Move | None:
+    repository = find_repository(lake, place.repo)
+    return find_move(lake, repository, BranchName(place.branch)) if repository else None
+
+
+def _cause(move: Move, commit: CommitId, order: int) -> Cause:
     return Cause(
         kind=COMMIT,
         key=move.key,
@@ -140,4 +167,5 @@ def _cause(move: Move, commit: CommitId) -> Cause:
         unique_identifier=move.repository.unique_identifier,
         branch=move.branch,
         commit=commit,
+        order=order,
     )
