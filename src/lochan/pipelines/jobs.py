@@ -32,6 +32,8 @@ from lochan.refs.outcomes import surely
 
 LEASE_S: Final = 60.0
 RENEWED_S: Final = 10.0
+# Ends below which nothing can run.
+BROKEN: Final = frozenset({JobState.FAILURE, JobState.KILLED, JobState.UNRUNNABLE})
 
 Change = Callable[[Job], Job]
 
@@ -112,6 +114,7 @@ def _opened(lake: Lake, tables: PipelineTables, decided: JobSet, planned: Planne
         job_set=decided.id,
         pipeline=planned.pipeline,
         version=planned.version,
+        order=decided.cause.order,
         output_repository=output.repo,
         output_branch=decided.branch or output.branch,
         created=decided.created,
@@ -132,12 +135,9 @@ def readiness(lake: Lake, job: Job) -> Readiness:
     if job.kill:
         return Readiness.READY
     above = [get_job(lake.store, name).state for name in _upstream(lake.store, job)]
-    if any(state in _BROKEN for state in above):
+    if any(state in BROKEN for state in above):
         return Readiness.UNRUNNABLE
     return Readiness.READY if all(state.is_end for state in above) else Readiness.WAITING
-
-
-_BROKEN: Final = frozenset({JobState.FAILURE, JobState.KILLED, JobState.UNRUNNABLE})
 
 
 def is_free(job: Job, now: Instant) -> bool:

@@ -27,7 +27,7 @@ from lochan.operations.lake import Lake
 from lochan.pipelines.commit_metadata import DATUMS, DIGEST, JOB, PIPELINE, VERSION, index_of
 from lochan.pipelines.failures import JobUnrunnable
 from lochan.pipelines.graph import Place, place_of
-from lochan.pipelines.jobs import get_job, get_version
+from lochan.pipelines.jobs import BROKEN, get_job, get_version
 from lochan.pipelines.plan import Before
 from lochan.pipelines.records import Job, JobSet, JobState, Pin
 from lochan.pipelines.spec import CronInput, RepoInput, Spec, leaves
@@ -51,7 +51,10 @@ class Base:
 
 
 def pin_inputs(lake: Lake, job: Job, decided: JobSet, spec: Spec) -> tuple[Pin, ...]:
-    """Resolve all inputs of a job; nothing is stored. Raises JobUnrunnable for a missing one."""
+    """Resolve all inputs of a job; nothing is stored.
+
+    Raises JobUnrunnable for a missing one, and where a job above came to no good end.
+    """
     above = _above(lake, job, decided)
     try:
         return tuple(_pin(lake, job, decided, above, leaf) for leaf in leaves(spec.input))
@@ -148,7 +151,13 @@ def _above(lake: Lake, job: Job, decided: JobSet) -> dict[Place, Job]:
     for name in planned[job.id].upstream:
         one = planned[name]
         output = get_version(lake.store, one.pipeline, one.version).spec.output
-        found[Place(output.repo, output.branch)] = get_job(lake.store, name)
+        upper = get_job(lake.store, name)
+        if upper.state in BROKEN:
+            message = (
+                f"job {upper.id} of {upper.pipeline!r}, above it, ended as {upper.state.value}"
+            )
+            raise JobUnrunnable(message)
+        found[Place(output.repo, output.branch)] = upper
     return found
 
 
