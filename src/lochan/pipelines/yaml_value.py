@@ -167,6 +167,10 @@ def read_yaml(text: str, *, file: str) -> Iterator[Value]:
         place = f"{file}:{mark.line + 1}:{mark.column + 1}" if mark else file
         said = " ".join(str(error.problem or error.context).split())
         raise InvalidInput(f"{place}: {said}", code="invalid-yaml") from error
+    except yaml.reader.ReaderError as error:
+        before = text[: error.position]
+        place = f"{file}:{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
+        raise InvalidInput(f"{place}: no text has this character", code="invalid-yaml") from error
     except (yaml.YAMLError, RecursionError) as error:
         said = " ".join(str(error).split())
         raise InvalidInput(f"{file}: this is no YAML: {said}", code="invalid-yaml") from error
@@ -193,7 +197,8 @@ class _Reader:
             data = [self.read(item, depth + 1) for item in node.value]
         else:
             quoted = isinstance(node, yaml.ScalarNode) and node.style is not None
-            data = node.value if quoted else _plain(node.value)
+            text = self._text(here, node.value)
+            data = text if quoted else _plain(text)
         return Value(here.file, here.line, here.column, data)
 
     def _fields(self, node: yaml.MappingNode, depth: int) -> dict[str, Value]:
@@ -202,12 +207,20 @@ class _Reader:
             name = self.read(key, depth + 1)
             if not isinstance(key, yaml.ScalarNode):
                 raise name.wrong("the name of a field is text")
-            if key.value in found:
-                raise name.wrong(f"field {key.value!r} is there twice")
+            word = self._text(name, key.value)
+            if word in found:
+                raise name.wrong(f"field {word!r} is there twice")
             inner = self.read(value, depth + 1)
             # A mistake in a field's name or type is pointed at where the field begins.
-            found[key.value] = Value(self._file, name.line, name.column, inner.data)
+            found[word] = Value(self._file, name.line, name.column, inner.data)
         return found
+
+    def _text(self, here: Value, text: str) -> str:
+        """Put halves of characters together, as JSON inside YAML writes them."""
+        try:
+            return text.encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError as error:
+            raise here.wrong("this text holds half of a character") from error
 
 
 def _plain(text: str) -> str | int | float | None:
