@@ -202,10 +202,10 @@ def import_list(place: Place) -> None:
 def hold_work(place: Place) -> None:
     """Hold something, use an object again, and let go."""
     hold(*place.where, "work", from_seconds(place.world.now()), [place.known.first.id])
-    assert [held.commits for held in holds(*place.again().where)] == [(place.known.first.id,)]
+    assert holds(*place.again().where)["work"].commits == (place.known.first.id,)
     assert reusable(*place.where, ["data/x"]) == {"data/x"}
     let_go(*place.where, "work")
-    assert holds(*place.again().where) == ()
+    assert holds(*place.again().where) == {}
 
 
 BEYOND: dict[str, Callable[[Place], object]] = {

@@ -28,6 +28,7 @@ from lochan.operations.lake import Lake
 from lochan.operations.list_objects import list_objects
 from lochan.operations.put_object import put_object
 from lochan.operations.read_entry import read_entry
+from lochan.pipelines.after import close_ended
 from lochan.pipelines.checks import CheckTask, require_passed, run_checks
 from lochan.pipelines.commit_metadata import job_of
 from lochan.pipelines.engines.in_process import InProcess
@@ -175,6 +176,7 @@ class PipelineWorld:
     def drive_at_last(self, job: str) -> Job:
         """Drive a job whose driver died, when its lease has run out; it may have ended."""
         self.world.sleep(LEASE_S + 1)
+        close_ended(self.lake)
         found = get_job(self.lake.store, job)
         return found if found.state.is_end else self.drive(job)
 

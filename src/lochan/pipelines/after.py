@@ -20,11 +20,11 @@ from typing import Final
 import msgspec
 
 from lochan.errors import Gone, LochanError, NotFound
-from lochan.model.records import Commit
-from lochan.operations.gc.held import let_go
+from lochan.model.records import Commit, Repository
+from lochan.operations.gc.held import holds, let_go
 from lochan.operations.lake import Lake
 from lochan.pipelines.jobs import change_job, end_job
-from lochan.pipelines.pin import repository_of
+from lochan.pipelines.pin import hold_name, repository_of
 from lochan.pipelines.records import Job, JobState
 from lochan.pipelines.tables import PipelineTables, by_output_name, came_of_pin
 from lochan.refs.outcomes import surely
@@ -75,9 +75,31 @@ def close_job(lake: Lake, job: Job) -> None:
     """Take away what an open job has and an ended one has not. Idempotent."""
     for name in sorted({job.output_repository, *(pin.repository for pin in job.pins)}):
         with suppress(NotFound, Gone):  # with the repository its rows have gone
-            let_go(lake, repository_of(lake, name), job.id)
+            clear_holds(lake, repository_of(lake, name))
     tables = PipelineTables.of(lake.store)
     surely(lambda: tables.open.delete(job.id.encode()))
+
+
+def let_go_of(lake: Lake, job: Job) -> None:
+    """Take away what a driver holds that has lost its job; the other drivers keep theirs."""
+    for name in sorted({job.output_repository, *(pin.repository for pin in job.pins)}):
+        with suppress(NotFound, Gone):
+            let_go(lake, repository_of(lake, name), hold_name(job))
+
+
+def clear_holds(lake: Lake, repository: Repository) -> int:
+    """Take away what jobs hold in a repository that have ended; count it.
+
+    A driver that was taken over may hold something when its job has ended, and die. A collector is
+    preceded by this, so that nothing is kept for ever.
+    """
+    tables, cleared = PipelineTables.of(lake.store), 0
+    for name in holds(lake, repository):
+        found = tables.jobs.find(name.rpartition("-")[0].encode())
+        if found is None or found.record.state.is_end:
+            let_go(lake, repository, name)
+            cleared += 1
+    return cleared
 
 
 def close_ended(lake: Lake) -> int:

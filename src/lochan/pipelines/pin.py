@@ -75,7 +75,7 @@ def hold_inputs(lake: Lake, job: Job, pins: tuple[Pin, ...]) -> None:
         for name, commits in by_repository.items():
             repository = repository_of(lake, name)
             if name != job.output_repository:
-                hold(lake, repository, job.id, commits=commits)
+                hold(lake, repository, hold_name(job), commits=commits)
             require_kept(lake.store, repository, *commits)
     except (NotFound, Gone) as error:
         raise JobUnrunnable(f"an input of {job.pipeline!r} is gone: {error.message}") from error
@@ -90,7 +90,12 @@ def hold_output(lake: Lake, job: Job, base: Base, pins: tuple[Pin, ...]) -> None
     }
     if base.last is not None:
         commits.add(base.last.id)
-    hold(lake, output, job.id, job.started, commits)
+    hold(lake, output, hold_name(job), job.started, commits)
+
+
+def hold_name(job: Job) -> str:
+    """Name what a driver of a job holds; each has rows of its own, and takes away its own alone."""
+    return f"{job.id}-{job.epoch}"
 
 
 def find_base(lake: Lake, job: Job, head: Commit) -> Base:

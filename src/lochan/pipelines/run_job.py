@@ -34,7 +34,7 @@ from lochan.model.ids import EMPTY_TREE, BranchName, CommitId, MetaRangeId
 from lochan.model.instant import from_seconds
 from lochan.model.records import Commit, Repository
 from lochan.operations.lake import Lake
-from lochan.pipelines.after import Send, close_job, send, succeed, tell_lineage
+from lochan.pipelines.after import Send, close_job, let_go_of, send, succeed, tell_lineage
 from lochan.pipelines.checks import CheckTask
 from lochan.pipelines.commit_metadata import index_of
 from lochan.pipelines.datum import DatumRow, DatumState
@@ -122,6 +122,7 @@ def run_job(lake: Lake, job_id: str, engine: Engine, beside: Beside | None = Non
             state = _END_OF.get(type(error), JobState.FAILURE)
             ended = end_job(lake, driving.job, state, error.message)
         except LeaseLost:
+            let_go_of(lake, driving.job)
             raise
         except LochanError as error:
             with suppress(LochanError):  # else the lease runs out by itself

@@ -315,14 +315,19 @@ def test_a_job_holds_what_it_reads_and_writes_until_it_is_over(world: PipelineWo
 
     def look(step: Step) -> None:
         if step is Step.RAN:
-            seen.append([holds(world.lake, world.repository(name)) for name in (PHOTOS, THUMBS)])
+            seen.append(
+                [
+                    list(holds(world.lake, world.repository(name)).values())
+                    for name in (PHOTOS, THUMBS)
+                ]
+            )
 
     job = world.drive(decided.jobs[0].job, look)
-    [[(photos,), (out,)]] = seen
+    [[[photos], [out]]] = seen
     assert (photos.since, photos.commits) == (0, (job.pins[0].commit,))
     assert (out.since, out.commits) == (job.started, (job.base,))
-    assert holds(world.lake, world.repository(PHOTOS)) == ()
-    assert holds(world.lake, world.repository(THUMBS)) == ()
+    assert holds(world.lake, world.repository(PHOTOS)) == {}
+    assert holds(world.lake, world.repository(THUMBS)) == {}
 
 
 def test_an_egress_that_fails_is_told_and_the_commit_stands(world: PipelineWorld) -> None:

@@ -104,7 +104,7 @@ class _Run:
         self._id = lake.environment.new_id()
         self._horizon = Horizon(from_seconds(lake.environment.now()), how.grace)
         # Read before anything is listed: what is younger may be on its way into a commit.
-        began = (held.since for held in holds(lake, repository) if held.since)
+        began = (held.since for held in holds(lake, repository).values() if held.since)
         self._written = min(*began, self._horizon.now, self._horizon.now)
 
     def look(self, *, is_plan: bool) -> Report:

@@ -13,7 +13,7 @@ is named by a commit, which the mark then sees, or by nobody.
     {"since": <ns, 0 for work that writes nothing here>, "commits": [<commit id>, ...]}
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -57,9 +57,9 @@ def let_go(lake: Lake, repository: Repository, name: str) -> None:
     surely(lambda: _table(lake, repository).delete(name.encode()))
 
 
-def holds(lake: Lake, repository: Repository) -> tuple[Hold, ...]:
-    """Give all rows of a repository. Raises when the store fails (H9)."""
-    return tuple(row for _, row in _table(lake, repository).scan())
+def holds(lake: Lake, repository: Repository) -> Mapping[str, Hold]:
+    """Give all rows of a repository by name. Raises when the store fails (H9)."""
+    return {name.decode(): row for name, row in _table(lake, repository).scan()}
 
 
 def reusable(lake: Lake, repository: Repository, addresses: Iterable[str]) -> frozenset[str]:

@@ -27,12 +27,14 @@ from lochan.errors import NotFound
 from lochan.kernel.chosen import kernel
 from lochan.model.ids import RangeId
 from lochan.objects.store import ObjectStore
+from lochan.sstable.reader import StoredTable
 
 PREFIX: Final = "_lochan/gc/marks"
 _MAGIC: Final = b"LOCHANM1"
 _NUMBER: Final = 8
 _CHECKSUM: Final = 4
 _HEAD: Final = len(_MAGIC) + _NUMBER
+_BLOCKS: Final = 64  # are decoded at a time: a processor's cache holds them while they are hashed
 
 
 class Marks(NamedTuple):
@@ -75,8 +77,7 @@ class RangeMarks:
         if found is not None:
             self.remembered += 1
             return found
-        records = self._files.range_once(id).records()
-        marks = Marks(*kernel.entry_objects(records.values, self._inside))
+        marks = self._worked_out(self._files.range_once(id))
         self._objects.put(self._address(id), encode_marks(marks))
         self.read += 1
         return marks
@@ -88,6 +89,14 @@ class RangeMarks:
         except NotFound:
             return False
         return True
+
+    def _worked_out(self, table: StoredTable) -> Marks:
+        parts = [
+            kernel.entry_objects(table.scan(first, min(first + _BLOCKS, stop)).values, self._inside)
+            for stop in (table.block_count,)
+            for first in range(0, stop, _BLOCKS)
+        ]
+        return Marks(*(memoryview(b"".join(column)).cast("q") for column in zip(*parts, strict=True)))
 
     def _find(self, id: RangeId) -> Marks | None:  # noqa: A002
         try:

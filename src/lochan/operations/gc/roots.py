@@ -74,7 +74,7 @@ def add_refs(lake: Lake, repository: Repository, roots: Roots, horizon: Horizon)
     branches = list(list_branches(tables, hidden=True))
     named = {tag.commit_id for tag in list_tags(tables)}
     named.update(_begun(lake, repository))
-    held = {commit for each in holds(lake, repository) for commit in each.commits}
+    held = {commit for each in holds(lake, repository).values() for commit in each.commits}
     dump = _find_dump(lake, repository)
     commits = Commits()
     for commit in list_commits(tables):
