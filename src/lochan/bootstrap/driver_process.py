@@ -12,6 +12,8 @@ its inputs and for as long as the job may take. Whatever its code prints goes to
 lines. A driver that falls silent is asked again and again by `tell` whether it is still wanted; one
 that is not wanted, or whose runner ends, is ended with all its children.
 
+What the folder holds says what is asked: a task and its shards; a check; a table to be sent.
+
     {"manifest": {...}}   {"progress": {...}}   {"failed": {"message", "code"}}   {"done": true}
 """
 
@@ -30,10 +32,14 @@ import msgspec
 
 from lochan.config.surroundings import variables
 from lochan.errors import JobFailed, Unavailable
+from lochan.pipelines.checks import CheckTask
+from lochan.pipelines.spec import Egress
 from lochan.pipelines.work import JobTask, Manifest, Progress, Shard, Tell
 
 TASK: Final = "task"
 SHARDS: Final = "shards"
+CHECK: Final = "check"
+TABLE: Final = "table"
 OUTPUT: Final = "LOCHAN_DRIVER_LINES"  # number of the file that lines are written to
 _MODULE: Final = "lochan.spark.drive"
 _LOOK_S: Final = 1.0
@@ -72,6 +78,15 @@ class Failure(msgspec.Struct, frozen=True):
     code: str
 
 
+class TableTask(msgspec.Struct, frozen=True, kw_only=True):
+    """A tree that is sent to a database."""
+
+    pipeline: str
+    output_namespace: str
+    tree: str  # metarange id
+    egress: Egress
+
+
 class DriverProcess:
     """An `Engine` that has the work done by a driver of its own."""
 
@@ -99,9 +114,23 @@ class DriverProcess:
 
         Raises: JobFailed; Unavailable when the driver died; what `tell` raises.
         """
+        files = {TASK: msgspec.msgpack.encode(task), SHARDS: msgspec.msgpack.encode(list(shards))}
+        yield from self._asked(files, tell)
+
+    def check(self, task: CheckTask, tell: Tell) -> None:
+        """Have checks run on a tree. Raises as `run`."""
+        for _ in self._asked({CHECK: msgspec.msgpack.encode(task)}, tell):
+            pass
+
+    def send_table(self, task: TableTask, tell: Tell) -> None:
+        """Have a tree sent to a database. Raises as `run`."""
+        for _ in self._asked({TABLE: msgspec.msgpack.encode(task)}, tell):
+            pass
+
+    def _asked(self, files: Mapping[str, bytes], tell: Tell) -> Iterator[Manifest]:
         with TemporaryDirectory(prefix="lochan-driver-") as folder, self._log.open("ab") as log:
-            Path(folder, TASK).write_bytes(msgspec.msgpack.encode(task))
-            Path(folder, SHARDS).write_bytes(msgspec.msgpack.encode(list(shards)))
+            for name, data in files.items():
+                Path(folder, name).write_bytes(data)
             reads, writes = os.pipe()
             with os.fdopen(reads, "rb", buffering=0) as lines:
                 started = self._start(folder, writes, log)

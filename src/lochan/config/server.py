@@ -161,6 +161,23 @@ class Metrics(Struct, frozen=True, kw_only=True):
     ] = None
 
 
+class Pipelines(Struct, frozen=True, kw_only=True):
+    """What runs beside the API when branches move."""
+
+    enabled: Annotated[
+        bool, Meta(description="decide and run the jobs of pipelines; else only workers do")
+    ] = True
+    jobs_at_once: Annotated[_Count, Meta(description="jobs that are driven from this server")] = 1
+    cores: Annotated[
+        _Count, Meta(description="shards that a job's driver is taken to run at the same time")
+    ] = 2
+    pause_seconds: Annotated[_Seconds, Meta(description="between two looks at the branches")] = 1.0
+    egress_places: Annotated[
+        tuple[str, ...],
+        Meta(description="folders and prefixes below which results may be copied; else nowhere"),
+    ] = ()
+
+
 class Settings(Struct, frozen=True, kw_only=True):
     """One server's settings."""
 
@@ -195,6 +212,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = ()
     logging: Logging = Logging()
     metrics: Metrics = Metrics()
+    pipelines: Pipelines = Pipelines()
     drain_seconds: Annotated[
         _Seconds, Meta(description="how long requests under way may take after SIGTERM")
     ] = 30.0

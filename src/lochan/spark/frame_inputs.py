@@ -6,7 +6,7 @@ from the folder on that all files share. The format is the one that the spec say
 names' endings say; files of several formats in one input are refused.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
@@ -40,45 +40,49 @@ _CSV: Final = {"header": "true", "inferSchema": "true"}  # what people mean by a
 
 def open_input(spark: SparkSession, task: JobTask, name: str, datums: Sequence[Datum]) -> DataFrame:
     """Give the DataFrame of an input. Raises InvalidInput where Spark cannot read it."""
-    members = dict(_members(datums, name))
-    if not members:
-        message = f"input {name!r} has no file that Spark reads; look at its glob"
-        raise InvalidInput(message, code="nothing-to-read")
-    folder = _shared_folder([key for key, _ in members])
-    schemes = cloud_schemes(spark)
-    placed = [
-        _placed(task, repository, member, folder, schemes)
-        for (_, repository), member in sorted(members.items())
-    ]
+    members = {
+        (member.key, file.repository): (task.input_namespaces[file.repository], member)
+        for datum in datums
+        for file in datum.files
+        if file.input == name
+        for member in file.members
+    }
     told = task.read_as.get(name, ReadAs())
+    return open_members(spark, f"{task.pipeline}/{name}", members.values(), told)
+
+
+def open_members(
+    spark: SparkSession, name: str, members: Iterable[tuple[str, Member]], told: ReadAs
+) -> DataFrame:
+    """Give the DataFrame of objects, each with the namespace that it lies in.
+
+    Raises InvalidInput.
+    """
+    read = [(namespace, member) for namespace, member in members if is_data(_text(member.key))]
+    if not read:
+        message = f"{name!r} has no file that Spark reads; look at its glob"
+        raise InvalidInput(message, code="nothing-to-read")
+    folder = _shared_folder([_text(member.key) for _, member in read])
+    schemes = cloud_schemes(spark)
+    placed = sorted(_placed(namespace, member, folder, schemes) for namespace, member in read)
     format_, options = told.format, dict(told.options)
     if not format_:
         format_ = _format(name, [file.key for file, _ in placed])
         options = {**_CSV, **options} if format_ == "csv" else options
-    root = f"/lochan/{task.pipeline}/{name}"
     if is_supported(spark):
-        return open_files(spark, root, placed, format_, None, options)
+        return open_files(spark, f"/lochan/{name}", placed, format_, None, options)
     return open_by_partition(spark, placed, format_, None, options)
 
 
-def _members(datums: Sequence[Datum], name: str) -> Iterator[tuple[tuple[str, str], Member]]:
-    """Give each file of an input once, by its key and its repository."""
-    for datum in datums:
-        for file in datum.files:
-            if file.input != name:
-                continue
-            for member in file.members:
-                key = member.key.decode(errors="surrogateescape")
-                if is_data(key):
-                    yield (key, file.repository), member
+def _text(key: bytes) -> str:
+    return key.decode(errors="surrogateescape")
 
 
 def _placed(
-    task: JobTask, repository: str, member: Member, folder: str, schemes: frozenset[str]
+    namespace: str, member: Member, folder: str, schemes: frozenset[str]
 ) -> tuple[File, Place]:
     entry = decode_entry(member.entry)
-    namespace = task.input_namespaces[repository]
-    key = member.key.decode(errors="surrogateescape")
+    key = _text(member.key)
     if not entry.address:
         message = f"{key!r} is a file of several blocks; copy it to one object for Spark"
         raise InvalidInput(message, code="several-blocks")
