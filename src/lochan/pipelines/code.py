@@ -22,7 +22,9 @@ then no file counts at all.
 
 import io
 import stat
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
@@ -53,6 +55,20 @@ _MOST_LETTERS: Final = 512
 _LEFT_OUT: Final = frozenset({"__pycache__", "node_modules"})
 _THEN: Final = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip can say
 _UNIX: Final = 3
+_READ: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+# What zipfile raises for broken archives: it checks some fields, and trips over others.
+_NO_ZIP: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    LookupError,
+    NotImplementedError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+)
 
 
 def read_code(folder: Path, *, without: Iterable[Path] = ()) -> dict[str, bytes]:
@@ -100,10 +116,11 @@ def unpack_code(data: bytes) -> dict[str, bytes]:
             if len(entries) > MOST_FILES or sum(one.file_size for one in entries) > MOST_BYTES:
                 raise _invalid(f"code has at most {MOST_FILES} files, {MOST_BYTES >> 20} MiB")
             return dict(_unpacked(archive, entries))
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
-        if isinstance(error, InvalidInput):
-            raise
-        raise _invalid(f"the code is no zip that can be read: {error}") from error
+    except InvalidInput:
+        raise
+    except _NO_ZIP as error:
+        said = " ".join(str(error).split())
+        raise _invalid(f"the code is no zip that can be read: {said}") from error
 
 
 def closure_digest(code: Files, function: str) -> Closure:
@@ -187,6 +204,8 @@ def _unpacked(
             raise _invalid(f"the code has two files {path!r}; leave one out")
         if mode and not stat.S_ISREG(mode) and stat.S_IFMT(mode):
             raise _invalid(f"{path!r} of the code is a link or a device; put the file itself there")
+        if entry.compress_type not in _READ:
+            raise _invalid(f"{path!r} of the code is packed in a way that is not read; deflate it")
         seen.add(path)
         with archive.open(entry) as file:  # it ends where the entry says that it does
             yield path, file.read(entry.file_size)
