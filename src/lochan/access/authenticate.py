@@ -38,6 +38,17 @@ def authenticate(access: Access, access_key_id: str, secret_access_key: str) -> 
     return principal
 
 
+def recall_user(access: Access, access_key_id: str, secret_access_key: str) -> Principal | None:
+    """Give what `authenticate` would, if it is remembered; None says nothing, and nothing waits."""
+    known = access.known_keys.recall(access_key_id)
+    if known is None or known.unique_identifier is None:
+        return None
+    given = secret_access_key.encode(errors="surrogatepass")
+    if not hmac.compare_digest(known.secret, given):
+        return None
+    return access.principals.recall((known.user, known.unique_identifier))
+
+
 def known_key(access: Access, access_key_id: str) -> KnownKey:
     """Give a key's secret and whose it is, for who verifies a signature; nobody's gets a decoy."""
     if len(access_key_id) > LONGEST_KEY_ID or not access_key_id.isascii():

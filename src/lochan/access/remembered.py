@@ -46,6 +46,11 @@ class Remembered(Generic[Key, Value]):
                 self._entries[key] = value, began + SECONDS
         return value
 
+    def recall(self, key: Key) -> Value | None:
+        """Give a value that is fresh enough, if there is one; nothing is read."""
+        entry = self._entries.get(key)
+        return entry[0] if entry is not None and self._monotonic() < entry[1] else None
+
     def forget(self) -> None:
         """Keep nothing that was read before now."""
         with self._lock:

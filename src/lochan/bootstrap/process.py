@@ -27,6 +27,7 @@ from granian.server.mp import MPServer
 
 from lochan.bootstrap.background import Background
 from lochan.bootstrap.lake import prepare_process
+from lochan.bootstrap.scheduling import Scheduling
 from lochan.bootstrap.server import open_services
 from lochan.config.server import Settings
 from lochan.environment import RealEnvironment
@@ -52,15 +53,20 @@ class Worker(Adapter):
         self._services = services
         background = Background(services.lake, services.log, services.metrics)
         self._opened.enter_context(closing(background))
+        scheduling = Scheduling(services.lake, settings, services.log, folder)
+        self._opened.enter_context(closing(scheduling))
+        application = new_application(services)
         super().__init__(
-            new_application(services),
+            application,
             environment,
+            at_once=application.at_once,
             threads=settings.threads,
             most_waiting=settings.limits.queue,
             queue_s=settings.limits.queue_seconds,
             body_s=settings.limits.body_seconds,
         )
         background.start()
+        scheduling.start()
         environment.spawn(_end_with_parent, name="lochan parent")
         prepare_process()
 

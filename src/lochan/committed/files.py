@@ -79,6 +79,14 @@ class Files:
         """Read a metarange whole; the empty id is the empty one."""
         return self._metaranges.get(id, self._read_metarange) if id else NOTHING
 
+    def recall_range(self, id: RangeId) -> StoredTable | None:  # noqa: A002
+        """Give a range that is open already."""
+        return self._tables.find(id)
+
+    def recall_metarange(self, id: MetaRangeId) -> MetaRange | None:  # noqa: A002
+        """Give a metarange that was read already."""
+        return self._metaranges.find(id)
+
     def _read_metarange(self, name: str) -> MetaRange:
         return MetaRange(MetaRangeId(name), self._open(name).records())
 

@@ -8,6 +8,7 @@ from lochan.committed.metarange import MetaRange
 from lochan.committed.parallel import Crew, Job
 from lochan.kernel.chosen import kernel
 from lochan.kernel.records import Column, Record, Records
+from lochan.model.ids import MetaRangeId
 
 
 def get(files: Files, metarange: MetaRange, key: bytes) -> Record | None:
@@ -16,6 +17,17 @@ def get(files: Files, metarange: MetaRange, key: bytes) -> Record | None:
     if number == len(metarange):
         return None
     found = files.range(metarange.range_ids[number]).get(key)
+    return Record(key, *found) if found is not None else None
+
+
+def recall(files: Files, id: MetaRangeId, key: bytes) -> Record | None:  # noqa: A002
+    """Find one record where all that leads to it is in memory; None says nothing."""
+    metarange = files.recall_metarange(id)
+    number = metarange.find(key) if metarange is not None else 0
+    if metarange is None or number == len(metarange.max_keys):
+        return None
+    table = files.recall_range(metarange.range_ids[number])
+    found = table.get(key) if table is not None else None
     return Record(key, *found) if found is not None else None
 
 

@@ -38,6 +38,10 @@ class Snapshots:
         """Find one record; None where the key is absent."""
         return lookup.get(self.files, self.files.metarange(id), key)
 
+    def recall(self, id: MetaRangeId, key: bytes) -> Record | None:  # noqa: A002
+        """Find one record without waiting; None where it is absent, or not in memory."""
+        return lookup.recall(self.files, id, key)
+
     def get_many(self, id: MetaRangeId, keys: Sequence[bytes] | Column) -> Records:  # noqa: A002
         """Find many records, in the order asked; an absent key gets an empty identity."""
         return lookup.get_many(self.files, self._crew, self.files.metarange(id), keys)

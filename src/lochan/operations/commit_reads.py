@@ -46,6 +46,10 @@ class CommitReads:
         self._trees[place] = record.meta_range_id
         return record.meta_range_id
 
+    def recall_tree(self, repository: Repository, commit: CommitId) -> MetaRangeId | None:
+        """Name the tree of a commit that was asked for before."""
+        return self._trees.get((repository.unique_identifier, commit))
+
     def require_published(self, repository: Repository, commit: CommitId) -> None:
         """Refuse a commit that no branch was ever moved to: a crashed attempt leaves such records.
 

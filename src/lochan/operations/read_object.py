@@ -13,7 +13,7 @@ from lochan.operations.read_entry import read_entry
 from lochan.operations.reference import read_ref
 from lochan.operations.view import find_record
 
-__all__ = ["get_object", "read_entry", "stat_committed", "stat_object"]
+__all__ = ["get_object", "read_entry", "recall_entry", "stat_committed", "stat_object"]
 
 
 def stat_object(lake: Lake, repository: Repository, ref: str, key: ObjectKey) -> Entry:
@@ -42,6 +42,17 @@ def stat_committed(lake: Lake, repository: Repository, commit: CommitId, key: Ob
     tree = lake.commits.tree(repository, commit)
     found = lake.storage(repository.storage_namespace).snapshots.get(tree, key)
     return _entry(found, key, commit)
+
+
+def recall_entry(
+    lake: Lake, repository: Repository, commit: CommitId, key: ObjectKey
+) -> Entry | None:
+    """Give what `stat_committed` would, if all of it is in memory; None says nothing."""
+    tree = lake.commits.recall_tree(repository, commit)
+    if tree is None:
+        return None
+    found = lake.storage(repository.storage_namespace).snapshots.recall(tree, key)
+    return decode_entry(found.value) if found is not None else None
 
 
 def _entry(found: Record | None, key: ObjectKey, ref: str) -> Entry:

@@ -36,6 +36,13 @@ class RepositoryReads:
             return found[1]
         return self.fresh(name)
 
+    def recall(self, name: str) -> Repository | None:
+        """Give what `seen` would, if it need not read."""
+        found = self._seen.get(name)
+        if found is None or self._environment.monotonic() - found[0] >= SEEN_FOR_S:
+            return None
+        return found[1]
+
     def fresh(self, name: str) -> Repository:
         """Give an active repository as it is now. Raises as `seen`."""
         began = self._environment.monotonic()

@@ -6,6 +6,8 @@
       large one fed into an `Intake`           one chunk: answers by itself (response_bytes)
     wakes when the answer is out      <------  many: through a pipe that Granian reads like a file
 
+A request that needs no waiting is answered by the loop itself (`at_once`).
+
 Granian answers 500 for a coroutine that ends before its answer, so each one sleeps until the thread
 is done; threads that finish together wake their coroutines in one turn of the loop.
 
@@ -48,7 +50,8 @@ from granian._granian import RSGIProtocolClosed as ProtocolClosed
 from granian.rsgi import Scope
 
 from lochan.environment import Environment
-from lochan.web.environ import Environ, new_environ
+from lochan.web.at_once import Answer, Fetch
+from lochan.web.environ import Environ, Headers, new_environ
 from lochan.web.intake import Intake
 from lochan.web.outlet import ClientGone, Outlet
 
@@ -69,6 +72,7 @@ _STALLED: Final = b'{"message":"the body came too slowly; send it again","code":
 _log = logging.getLogger(__name__)
 
 Wsgi = Callable[..., Iterable[bytes]]
+AtOnce = Callable[[str, str, Headers], Answer | Fetch | None]
 
 
 class Loop(uvloop.Loop):
@@ -108,9 +112,14 @@ class Adapter:
         most_waiting: int,
         queue_s: float = 10.0,
         body_s: float = 30.0,
+        at_once: AtOnce | None = None,
     ) -> None:
-        """Serve by so many threads; beyond so many requests that wait, answer 503."""
+        """Serve by so many threads; beyond so many requests that wait, answer 503.
+
+        What `at_once` answers for a path, a query and headers needs no thread.
+        """
         self._application = application
+        self._at_once = at_once
         self._environment = environment
         self._threads = threads
         self._most = threads + most_waiting
@@ -151,15 +160,23 @@ class Adapter:
 
     async def _exchange(self, scope: Scope, protocol: HTTPProtocol) -> None:
         listed = scope.headers.items()
-        if sum(len(name) + len(value) for name, value in listed) > HEADER_BYTES:
+        if sum(map(len, chain.from_iterable(listed))) > HEADER_BYTES:
             protocol.response_bytes(431, [*_JSON, _LAST], _HEADERS)
             return
         is_chunked = "transfer-encoding" in scope.headers
         said = None if is_chunked else scope.headers.get("content-length")
         length = int(said) if said else None  # Granian lets none through that is no number
         feed: _Feed | None = None
+        fetch: Fetch | None = None
         body: IO[bytes]
         if not length and not is_chunked:
+            if scope.method == "GET" and self._at_once is not None:
+                found = self._at_once(scope.path, scope.query_string, listed)
+                if isinstance(found, Answer):
+                    with suppress(ProtocolClosed):
+                        protocol.response_bytes(*found)
+                    return
+                fetch = found
             body = io.BytesIO()
         elif length is not None and length <= SMALL_BODY_BYTES:
             try:
@@ -186,7 +203,8 @@ class Adapter:
             server=scope.server,
             client=scope.client,
         )
-        exchange = _Exchange(environ, protocol, self._loop.create_future(), self._loop.time())
+        finished = self._loop.create_future()
+        exchange = _Exchange(environ, protocol, finished, self._loop.time(), fetch)
         self._add(exchange)
         if feed is not None:
             await feed.run(protocol, exchange.finished)
@@ -243,6 +261,7 @@ class _Exchange:
     __slots__ = (
         "_is_free",
         "environ",
+        "fetch",
         "finished",
         "headers",
         "protocol",
@@ -256,8 +275,10 @@ class _Exchange:
         protocol: HTTPProtocol,
         finished: "asyncio.Future[None]",
         since: float,
+        fetch: Fetch | None,
     ) -> None:
         self.environ = environ
+        self.fetch = fetch
         self.protocol = protocol
         self.finished = finished
         self.since = since
@@ -281,6 +302,11 @@ class _Exchange:
 
     def run(self, application: Wsgi, new_outlet: Callable[[], Outlet]) -> None:
         """Ask the application and send what it says; an answer nobody waits for is dropped."""
+        fetched = self.fetch() if self.fetch is not None else None
+        if fetched is not None:
+            with suppress(ProtocolClosed):
+                self.protocol.response_bytes(*fetched)
+            return
         chunks = application(self.environ, self._start)
         try:
             if isinstance(chunks, list) and len(chunks) <= 1:

@@ -18,6 +18,7 @@ from lochan.errors import NotFound
 from lochan.shapes.errors import Error
 from lochan.web import token
 from lochan.web.api import ROUTES
+from lochan.web.at_once import AtOnce
 from lochan.web.check_routes import check_routes
 from lochan.web.edges import edges
 from lochan.web.errors import error_reply, failure, unexpected
@@ -47,7 +48,7 @@ def new_application(services: Services) -> Told:
     _register(application, services, token.ROUTES, "", token.token_failure)
     application.add_sink(_nowhere, "/")
     application.add_sink(door(services), HDFS)  # the one that is added last is asked first
-    return Told(cast("Wsgi", application), services)
+    return Told(cast("Wsgi", application), services, AtOnce(services, ROUTES, PREFIX))
 
 
 @cache

@@ -59,6 +59,13 @@ def authenticated(services: Services, request: falcon.Request) -> Principal | No
     return principal
 
 
+def key_and_secret(authorization: str | None) -> tuple[str, str] | None:
+    """Read a Basic header; None for any other, or none. Raises Unauthenticated."""
+    if authorization is None or authorization[:6].lower() != "basic ":
+        return None
+    return _pair(authorization[6:])
+
+
 @lru_cache(1024)  # a client sends the same header again and again
 def _pair(value: str) -> tuple[str, str]:
     try:

@@ -18,12 +18,15 @@ getBranch), its docstring the summary.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Final, NotRequired, TypedDict, Unpack
+from typing import Any, Final, NamedTuple, NotRequired, TypedDict, Unpack
 
 import msgspec
 
+from lochan.model.records import Repository
+from lochan.operations.lake import Lake
 from lochan.web.call import Call
 from lochan.web.needs import Needs
+from lochan.web.reply import Reply
 
 
 class Content(Enum):
@@ -44,6 +47,21 @@ Shape = Json | Content
 Handler = Callable[[Call], object]
 
 
+class Glance(NamedTuple):
+    """A permitted request by somebody known, as far as memory tells."""
+
+    lake: Lake
+    repository: Repository
+    path: Mapping[str, str]
+    query: msgspec.Struct
+    headers: Mapping[str, str]
+    body: None = None
+
+
+# Gives the answer, or what reads it by one small read, or None where that would not do.
+AtOnce = Callable[[Glance], msgspec.Struct | Callable[[], Reply] | None]
+
+
 @dataclass(frozen=True, slots=True)
 class Route:
     """One method at one address."""
@@ -59,6 +77,7 @@ class Route:
     headers: Mapping[str, str]
     handler: Handler
     operation_id: str  # as lakeFS spells it: getBranch
+    at_once: AtOnce | None = None
 
     @property
     def status(self) -> int:
@@ -67,7 +86,10 @@ class Route:
 
 
 class Declaration(TypedDict):
-    """What is said of a route; `headers` are request headers that it heeds, and their meaning."""
+    """What is said of a route; `headers` are request headers that it heeds, and their meaning.
+
+    `at_once` answers without waiting where it can (see `at_once`).
+    """
 
     needs: Needs
     answers: Mapping[int, Shape]
@@ -75,6 +97,7 @@ class Declaration(TypedDict):
     body: NotRequired[Shape]
     body_optional: NotRequired[bool]
     headers: NotRequired[Mapping[str, str]]
+    at_once: NotRequired[AtOnce]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +130,7 @@ class Routes:
                     declaration.get("headers", {}),
                     handler,
                     _operation_id(handler),
+                    declaration.get("at_once"),
                 )
             )
             return handler

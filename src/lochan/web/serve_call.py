@@ -10,7 +10,6 @@ from typing import Any
 
 import falcon
 import msgspec
-from falcon.util.uri import parse_query_string
 
 from lochan.errors import InvalidInput
 from lochan.web.audit import write_done, write_undone
@@ -19,6 +18,7 @@ from lochan.web.body import read_whole
 from lochan.web.call import Call
 from lochan.web.errors import failure
 from lochan.web.needs import ANYBODY, Each, Open, filler
+from lochan.web.query import query_reader
 from lochan.web.reply import JSON, Reply
 from lochan.web.route import Content, Route
 from lochan.web.services import Services
@@ -32,7 +32,7 @@ Failed = Callable[[Services, falcon.Request, Exception], Reply]
 
 def responder(services: Services, route: Route, failed: Failed = failure) -> Responder:
     """Make what Falcon calls for one route; `failed` puts an error in the edge's own form."""
-    query_of = _query_reader(route.query)
+    query_of = query_reader(route.query) if route.query is not None else None
     body_of = _body_reader(services, route)
     fields = [part[1:-1] for part in route.path.split("/") if part.startswith("{")]
     needed = None if isinstance(route.needs, Open | Each) else filler(route.needs, fields)
@@ -61,30 +61,6 @@ def responder(services: Services, route: Route, failed: Failed = failure) -> Res
         _write(response, route, answer)
 
     return respond
-
-
-def _query_reader(shape: type[msgspec.Struct] | None) -> Callable[[str], msgspec.Struct] | None:
-    if shape is None:
-        return None
-    several = {
-        field.encode_name
-        for field in msgspec.structs.fields(shape)
-        if str(field.type).find("tuple") >= 0
-    }
-
-    def read(text: str) -> msgspec.Struct:
-        found: dict[str, Any] = parse_query_string(text, keep_blank=True, csv=False)
-        for name, value in found.items():
-            if name in several:
-                found[name] = value if isinstance(value, list) else [value]
-            elif isinstance(value, list):
-                raise InvalidInput(f"the parameter {name!r} is there {len(value)} times; give one")
-        try:
-            return msgspec.convert(found, shape, strict=False)
-        except msgspec.ValidationError as error:
-            raise InvalidInput(f"a query parameter is wrong: {error}") from error
-
-    return read
 
 
 def _body_reader(services: Services, route: Route) -> Callable[[falcon.Request], Any] | None:

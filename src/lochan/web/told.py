@@ -13,7 +13,8 @@ from typing import Final
 from lochan.access.principal import Principal
 from lochan.logs.access import Ended
 from lochan.logs.request import RequestScope, accepted_id
-from lochan.web.environ import Environ
+from lochan.web.at_once import Answer, AtOnce, Fetch
+from lochan.web.environ import Environ, Headers
 from lochan.web.route import Route
 from lochan.web.services import Services
 
@@ -37,9 +38,10 @@ class Seen:
 class Told:
     """A WSGI application that writes down what another one does."""
 
-    def __init__(self, application: Wsgi, services: Services) -> None:
+    def __init__(self, application: Wsgi, services: Services, at_once: AtOnce) -> None:
         """Write to these services' log."""
         self._application = application
+        self._at_once = at_once
         self._services = services
         self._environment = services.lake.environment
         # Drawing an id gives the interpreter away, and a busy process waits to get it back: so a
@@ -50,10 +52,7 @@ class Told:
     def __call__(self, environ: Environ, start: Callable[..., object]) -> Iterable[bytes]:
         """Serve a request."""
         began = self._environment.monotonic()
-        given = environ.get("HTTP_X_REQUEST_ID")
-        name = accepted_id(given) if given else None
-        if name is None:
-            name = f"{self._drawn}{next(self._numbers):016x}"
+        name = self._name(environ.get("HTTP_X_REQUEST_ID"))
         environ[SEEN] = seen = Seen()
 
         def started(status: str, headers: list[tuple[str, str]], *rest: object) -> object:
@@ -63,19 +62,58 @@ class Told:
 
         with RequestScope(name):
             chunks = self._application(environ, started)
-            self._write(environ["REQUEST_METHOD"], name, seen, began, chunks)
+            sent = len(chunks[0]) if isinstance(chunks, list) and chunks else 0
+            user = seen.principal.user if seen.principal else ""
+            self._write(environ["REQUEST_METHOD"], name, seen.route, user, seen.status, began, sent)
         return chunks
 
+    def at_once(self, path: str, query: str, headers: Headers) -> Answer | Fetch | None:
+        """Serve a GET without a body, if that needs no waiting (see `at_once`)."""
+        began = self._environment.monotonic()
+        given = dict(headers)
+        if len(given) < len(headers):
+            return None  # a header that is there twice
+        found = self._at_once.look(path, query, given)
+        if found is None:
+            return None
+        route, user, answer = found
+        name = self._name(given.get("x-request-id"))
+
+        def told(answer: Answer) -> Answer:
+            answer.headers.append(("x-request-id", name))
+            self._write("GET", name, route, user, answer.status, began, len(answer.body))
+            return answer
+
+        if isinstance(answer, Answer):
+            return told(answer)
+        fetch = answer
+
+        def fetched() -> Answer | None:
+            with RequestScope(name):
+                answer = fetch()
+                return told(answer) if answer is not None else None
+
+        return fetched
+
+    def _name(self, given: str | None) -> str:
+        """Name a request: by its own id where that may be logged."""
+        return accepted_id(given) or f"{self._drawn}{next(self._numbers):016x}"
+
     def _write(
-        self, method: str, name: str, seen: Seen, began: float, chunks: Iterable[bytes]
+        self,
+        method: str,
+        name: str,
+        route: Route | None,
+        user: str,
+        status: int,
+        began: float,
+        sent: int,
     ) -> None:
         """Write down how it ended; of an answer still to be sent, when it began."""
-        environment, route, who = self._environment, seen.route, seen.principal
+        environment = self._environment
         seconds = environment.monotonic() - began
-        sent = len(chunks[0]) if isinstance(chunks, list) and chunks else 0
-        user = who.user if who else ""
         path, operation = (route.path, route.operation_id) if route else ("", "")
         self._services.requests.request(
-            Ended(environment.now(), method, path, seen.status, seconds, sent, user, name)
+            Ended(environment.now(), method, path, status, seconds, sent, user, name)
         )
-        self._services.metrics.request(operation, method, seen.status, seconds)
+        self._services.metrics.request(operation, method, status, seconds)

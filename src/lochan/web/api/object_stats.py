@@ -4,11 +4,13 @@
 from functools import lru_cache
 
 from lochan.model.entry import Entry
-from lochan.model.ids import StorageNamespace
+from lochan.model.ids import CommitId, StorageNamespace, is_commit_id, valid_object_key
 from lochan.model.instant import to_seconds
 from lochan.model.records import Repository
 from lochan.objects.namespace import Namespace
+from lochan.operations.read_object import recall_entry
 from lochan.shapes.objects import ObjectStats
+from lochan.web.route import Glance
 
 
 def object_stats(
@@ -30,6 +32,14 @@ def object_stats(
         metadata=metadata if told is None or (told and metadata) else None,
         content_type=entry.content_type or None,
     )
+
+
+def entry_at_once(glance: Glance, path: str) -> Entry | None:
+    """Give the entry that a commit shows, if it is in memory; a branch must be read each time."""
+    ref, key = glance.path["ref"], valid_object_key(path)
+    if not is_commit_id(ref):
+        return None
+    return recall_entry(glance.lake, glance.repository, CommitId(ref), key)
 
 
 def prefix_stats(path: str) -> ObjectStats:

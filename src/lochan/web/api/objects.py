@@ -16,6 +16,7 @@ from lochan.kernel.records import Record
 from lochan.model.codec import decode_entry
 from lochan.model.entry import Entry
 from lochan.model.ids import valid_object_key
+from lochan.model.records import Repository
 from lochan.operations.list_objects import Item
 from lochan.operations.list_objects import list_objects as page_of_objects
 from lochan.operations.read_object import stat_object as entry_of
@@ -29,12 +30,12 @@ from lochan.shapes.objects import (
     UnderlyingObjectProperties,
     UpdateObjectUserMetadata,
 )
-from lochan.web.api.object_stats import object_stats, prefix_stats
+from lochan.web.api.object_stats import entry_at_once, object_stats, prefix_stats
 from lochan.web.api.pages import amount_of, pagination
 from lochan.web.call import Call
 from lochan.web.needs import Need
 from lochan.web.presign import presign_read
-from lochan.web.route import NOTHING, Routes
+from lochan.web.route import NOTHING, Glance, Routes
 
 ROUTES = Routes("objects")
 
@@ -42,20 +43,28 @@ _REPOSITORY = "arn:lakefs:fs:::repository/{repository}"
 _OBJECT = _REPOSITORY + "/object/{path}"
 
 
+def _stat_at_once(glance: Glance) -> ObjectStats | None:
+    asked = glance.query
+    assert isinstance(asked, StatObjectQuery)  # noqa: S101 - the declaration says so
+    if asked.presign:
+        return None
+    entry = entry_at_once(glance, asked.path)
+    return _stats(glance.repository, asked, entry) if entry is not None else None
+
+
 @ROUTES.get(
     "/repositories/{repository}/refs/{ref}/objects/stat",
     needs=Need("fs:ReadObject", _OBJECT),
     query=StatObjectQuery,
     answers={200: ObjectStats},
+    at_once=_stat_at_once,
 )
 def stat_object(call: Call) -> ObjectStats:
     """Give what is known of an object, without its bytes."""
     asked = call.asked(StatObjectQuery)
     repository = call.repository
     entry = entry_of(call.lake, repository, call.path["ref"], valid_object_key(asked.path))
-    shown = object_stats(repository, asked.path, entry)
-    if not asked.user_metadata:
-        shown = msgspec.structs.replace(shown, metadata=None)
+    shown = _stats(repository, asked, entry)
     return _signed(call, shown, entry) if asked.presign else shown
 
 
@@ -121,6 +130,11 @@ def _row(call: Call, asked: ListObjectsQuery, item: Item, *, reads_all: bool) ->
     if not reads_all and not call.may(Permission(READ_OBJECT, object_arn(repository, path))):
         return msgspec.structs.replace(shown, physical_address="")
     return _signed(call, shown, entry) if asked.presign else shown
+
+
+def _stats(repository: Repository, asked: StatObjectQuery, entry: Entry) -> ObjectStats:
+    shown = object_stats(repository, asked.path, entry)
+    return shown if asked.user_metadata else msgspec.structs.replace(shown, metadata=None)
 
 
 def _signed(call: Call, shown: ObjectStats, entry: Entry) -> ObjectStats:
