@@ -40,13 +40,17 @@ class Folders:
 
         Raises: FileNotFoundError, NotADirectoryError; Corruption where a link is in the way.
         """
-        names = "/".join(folders)
-        with told(f"folder {names} cannot be opened", FileNotFoundError, NotADirectoryError):
-            folder = self._walk(folders, open_folder)
+        folder = self.opened(folders)
         try:
             yield folder
         finally:
             os.close(folder)
+
+    def opened(self, folders: Sequence[str]) -> int:
+        """Open a folder for a caller that closes it. Raises: as `entered`."""
+        names = "/".join(folders)
+        with told(f"folder {names} cannot be opened", FileNotFoundError, NotADirectoryError):
+            return self._walk(folders, open_folder)
 
     @contextmanager
     def made(self, folders: Sequence[str], address: str) -> Iterator[int]:

@@ -43,13 +43,13 @@ class Root:
     @property
     def folder(self) -> int:
         """The open root folder. Raises Unavailable after close."""
-        self._check_open()
+        self.check_open()
         return self._folder
 
     @property
     def incoming(self) -> int:
         """The open folder of incoming bodies. Raises Unavailable after close."""
-        self._check_open()
+        self.check_open()
         return self._incoming
 
     def close(self) -> None:
@@ -59,7 +59,8 @@ class Root:
             os.close(self._incoming)
             os.close(self._folder)
 
-    def _check_open(self) -> None:
+    def check_open(self) -> None:
+        """Refuse to work after close. Raises Unavailable."""
         # A closed folder's number may have become another file's; it must never be used.
         if not self._is_open:
             raise Unavailable(f"the object store at {self.path} has been closed; open it again")

@@ -14,12 +14,11 @@ too.
 
 import errno
 import fcntl
-import io
 import os
 import stat
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from lochan.environment import Environment
@@ -28,6 +27,7 @@ from lochan.objects.body import chunks
 from lochan.objects.drivers.local.disk import Disk, Incoming, info_of
 from lochan.objects.drivers.local.failures import told
 from lochan.objects.drivers.local.folders import Folders, refuse_link
+from lochan.objects.drivers.local.kept import KeptFolders, Opened
 from lochan.objects.drivers.local.listing import Walk
 from lochan.objects.drivers.local.names import Place
 from lochan.objects.drivers.local.root import open_root
@@ -66,6 +66,7 @@ class LocalObjects:
         self._root = open_root(root, environment)
         self._disk = Disk(self._root, environment)
         self._folders = Folders(self._root, self._disk)
+        self._kept = KeptFolders(environment)
         self._disk.sweep()
         self.uploads = JoinedUploads(self, environment)
 
@@ -91,10 +92,8 @@ class LocalObjects:
 
     def get(self, address: str, extent: Extent = WHOLE) -> Reading:
         """Read the file that has the name now; a later put gives the name to another file."""
-        file = self._open_file(address)
+        file, info = self._open_file(address)
         try:
-            with told(f"{address} cannot be read"):
-                info = info_of(os.fstat(file.fileno()))
             found = resolve(extent, info.size, address)
         except BaseException:
             file.close()
@@ -130,16 +129,16 @@ class LocalObjects:
     def copy(self, source: str, destination: str) -> ObjectInfo:
         """Copy the file inside the kernel, then publish it as a put does."""
         place = self._place(destination)
-        with self._open_file(source) as file, self._disk.incoming() as incoming:
-            with told(f"{source} cannot be read"):
-                size = os.fstat(file.fileno()).st_size
-            incoming.copy_from(file.fileno(), size)
+        file, found = self._open_file(source)
+        with closing(file), self._disk.incoming() as incoming:
+            incoming.copy_from(file.number, found.size)
             info = self._disk.finish(incoming)
             self._publish(incoming, place, ALWAYS, destination)
         return info
 
     def close(self) -> None:
         """Close the root."""
+        self._kept.clear()
         self._root.close()
 
     def local_path(self, address: str) -> Path:
@@ -193,35 +192,36 @@ class LocalObjects:
         except (FileNotFoundError, NotADirectoryError):
             return None
 
-    def _open_file(self, address: str) -> io.FileIO:
+    def _open_file(self, address: str) -> tuple[Opened, ObjectInfo]:
         place = self._place(address)
+        self._root.check_open()
+        kept = self._kept.find(place.folders)
+        if kept is not None:
+            with suppress(FileNotFoundError, IsADirectoryError):
+                return _open_plain(kept, place.file)
         try:
-            with self._folders.entered(place.folders) as folder:
-                file = _open_plain(folder, place.file)
+            folder = Opened(self._folders.opened(place.folders))
+            file = _open_plain(folder, place.file)
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
             raise NotFound(f"there is no object {address}") from error
-        return io.FileIO(file, closefd=True)
+        self._kept.keep(place.folders, folder)
+        return file
 
 
-def _open_plain(folder: int, name: str) -> int:
+def _open_plain(folder: Opened, name: str) -> tuple[Opened, ObjectInfo]:
     """Open a file for reading; a link is refused, a folder is no object."""
     with told(f"{name} cannot be read", FileNotFoundError, IsADirectoryError):
         try:
-            file = os.open(name, _READ, dir_fd=folder)
+            file = Opened(os.open(name, _READ, dir_fd=folder.number))
         except FileNotFoundError:
             raise
         except OSError:
-            refuse_link(folder, name)
+            refuse_link(folder.number, name)
             raise
-        try:
-            is_folder = stat.S_ISDIR(os.fstat(file).st_mode)
-        except OSError:
-            os.close(file)
-            raise
-        if is_folder:
-            os.close(file)
+        status = os.fstat(file.number)
+        if stat.S_ISDIR(status.st_mode):
             raise IsADirectoryError(name)
-        return file
+        return file, info_of(status)
 
 
 def _link(incoming: Incoming, folder: int, target: Target) -> bool:
@@ -264,11 +264,10 @@ def _locked(folder: int) -> Iterator[None]:
         fcntl.flock(folder, fcntl.LOCK_UN)
 
 
-def _pieces(file: io.FileIO, start: int, stop: int) -> Iterator[bytes]:
-    descriptor = file.fileno()
+def _pieces(file: Opened, start: int, stop: int) -> Iterator[bytes]:
     while start < stop:
         with told("an object cannot be read"):
-            piece = os.pread(descriptor, min(_CHUNK, stop - start), start)
+            piece = os.pread(file.number, min(_CHUNK, stop - start), start)
         if not piece:
             return  # somebody cut the file; Reading sees that bytes are missing
         start += len(piece)
