@@ -40,6 +40,7 @@ class DatumReading:
         self._storages = storages
         self._namespaces = namespaces
         self._folder: TemporaryDirectory[str] | None = None
+        self.copied: set[Path] = set()
 
     def read(self, repository: str, entry: Entry, extent: Extent = WHOLE) -> Reading:
         """Read an entry of a repository."""
@@ -127,21 +128,22 @@ class InputFile:
     def local(self) -> Path:
         """Copy it to a file of the datum's own folder, once, and name that."""
         place = self._reading.folder / self._file.input / _relative(self._member.key)
-        if place.exists():
+        if place in self._reading.copied:
             return place
         try:
             if self._member.key.endswith(b"/"):
-                place.mkdir(parents=True)  # an empty object that stands for a folder
-                return place
-            place.parent.mkdir(parents=True, exist_ok=True)
-            with place.open("xb") as file:
-                for chunk in self.chunks():
-                    file.write(chunk)
+                place.mkdir(parents=True, exist_ok=True)  # an object that stands for a folder
+            else:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                with place.open("xb") as file:
+                    for chunk in self.chunks():
+                        file.write(chunk)
         except (FileExistsError, NotADirectoryError) as error:
             message = f"{self.path!r} is a file, and a folder of others; a disk cannot hold both"
             raise InvalidInput(message, code="file-and-directory") from error
         except OSError as error:
             raise Unavailable(f"{self.path!r} cannot be copied: {error.strerror}") from error
+        self._reading.copied.add(place)
         return place
 
 
@@ -153,6 +155,7 @@ class InputFiles:
         self.name = name
         self._files = files
         self._reading = reading
+        self._by_key: dict[bytes, InputFile] = {}  # filled when a path is first asked for
 
     @property
     def path(self) -> str:
@@ -203,9 +206,7 @@ class InputFiles:
         if len(self._files) != 1:
             return folder
         key = self._files[0].key.strip(b"/")
-        place = folder / _relative(key) if key else folder
-        place.mkdir(parents=True, exist_ok=True) if not place.exists() else None
-        return place
+        return folder / _relative(key) if key else folder
 
     def file(self, path: str = "") -> InputFile:
         """Find an object by its path, or by its path in a folder that matched. Raises NotFound."""
@@ -216,11 +217,11 @@ class InputFiles:
             message = f"input {self.name!r} has {len(found)} objects here; say which by its path"
             raise InvalidInput(message, code="path-needed")
         key = key_of(path)
-        for file in self._files:
-            wanted = {key, file.key.lstrip(b"/") + key} if file.key.endswith(b"/") else {key}
-            for member in file.members:
-                if member.key in wanted:
-                    return InputFile(self._reading, file, member)
+        self._by_key = self._by_key or {file.key: file for file in self}
+        folders = [file.key.lstrip(b"/") for file in self._files if file.key.endswith(b"/")]
+        for name in (key, *(folder + key for folder in folders)):
+            if name in self._by_key:
+                return self._by_key[name]
         raise NotFound(f"input {self.name!r} has no object {path!r} in this datum")
 
     def __iter__(self) -> Iterator[InputFile]:

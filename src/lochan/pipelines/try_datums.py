@@ -25,19 +25,17 @@ from lochan.objects.address import AddressSource
 from lochan.objects.open import open_objects
 from lochan.objects.store import ObjectStore
 from lochan.operations.lake import Lake
-from lochan.operations.reference import commit_of
 from lochan.pipelines.attempt import run_shard
 from lochan.pipelines.datum import Datum, DatumRow, DatumState, OutputFile
 from lochan.pipelines.datum_log import LogLine
 from lochan.pipelines.fragment import read_fragment
 from lochan.pipelines.function_call import Function
-from lochan.pipelines.graph import place_of
+from lochan.pipelines.heads import pin_heads
 from lochan.pipelines.input_files import text_of
 from lochan.pipelines.pin import repository_of
 from lochan.pipelines.places import OpenedPlace, Place
 from lochan.pipelines.plan import plan
-from lochan.pipelines.records import Pin
-from lochan.pipelines.spec import CronInput, RepoInput, Spec, leaves
+from lochan.pipelines.spec import Spec, leaves
 from lochan.pipelines.work import Code, JobTask, Manifest, Shard
 
 _JOB: Final = "test"
@@ -68,22 +66,11 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
     log: tuple[LogLine, ...]
 
 
-def pin_now(lake: Lake, spec: Spec, refs: Mapping[str, str] | None = None) -> tuple[Pin, ...]:
-    """Pin each input to what its branch has committed now, or to a ref said for its name.
-
-    Raises: NotFound for a repository, branch or ref that is not there.
-    """
-    said = refs or {}
-    if unknown := sorted(said.keys() - {leaf.name for leaf in leaves(spec.input)}):
-        raise NotFound(f"pipeline {spec.pipeline!r} has no input {unknown[0]!r}")
-    return tuple(_pinned(lake, spec, leaf, said.get(leaf.name, "")) for leaf in leaves(spec.input))
-
-
 def datums_now(
     lake: Lake, spec: Spec, refs: Mapping[str, str] | None = None, *, digest: str = ""
 ) -> tuple[Datum, ...]:
     """Give all datums that a first job would run on these inputs, by number."""
-    found = plan(lake, spec, digest, pin_now(lake, spec, refs)).run
+    found = plan(lake, spec, digest, pin_heads(lake, spec, refs)).run
     return tuple(sorted(found, key=lambda datum: datum.number))
 
 
@@ -147,21 +134,6 @@ def try_datums(
         shard = Shard(0, tuple(datums))
         manifest = run_shard(task, shard, lake.environment, storages, function=function)
         return _tried(objects, manifest, {datum.id: datum for datum in datums}, into)
-
-
-def _pinned(lake: Lake, spec: Spec, leaf: RepoInput | CronInput, ref: str) -> Pin:
-    place = place_of(spec.pipeline, leaf)
-    repository = repository_of(lake, place.repo)
-    found = commit_of(lake, repository, ref or place.branch)
-    return Pin(
-        input=leaf.name,
-        repository=place.repo,
-        unique_identifier=repository.unique_identifier,
-        branch=place.branch,
-        commit=found.id,
-        meta_range_id=found.meta_range_id,
-        glob=leaf.glob if isinstance(leaf, RepoInput) else "/*",
-    )
 
 
 def _tried(

@@ -168,6 +168,29 @@ def test_no_key_leads_a_local_copy_out_of_its_folder(key: str) -> None:
         ground.run(lambda src: src.local(), datum)
 
 
+@pytest.mark.parametrize("keys", [("a", "a/b"), ("a/b", "a")])
+def test_what_is_a_file_and_a_folder_has_no_local_copy(keys: tuple[str, str]) -> None:
+    ground = Ground()
+    datum = ground.datum(ground.file("/", *(ground.member(key, b"x") for key in keys)))
+
+    with pytest.raises(JobFailed, match="a disk cannot hold both"):
+        ground.run(lambda src: src.local(), datum)
+
+
+def test_an_object_that_stands_for_a_folder_becomes_one() -> None:
+    ground = Ground()
+    members = [ground.member(key, b"") for key in ("d/", "d/x", "e/")]
+    seen: list[set[str]] = []
+
+    def look(src: InputFiles) -> None:
+        place = src.local()
+        seen.append({str(path.relative_to(place)) for path in place.rglob("*")})
+
+    ground.run(look, ground.datum(ground.file("/", *members)))
+
+    assert seen == [{"d", "d/x", "e"}]
+
+
 def test_a_key_that_is_no_utf8_is_read_and_written_unchanged() -> None:
     ground = Ground()
     member = ground.member("x", b"1")

@@ -5,10 +5,11 @@ import pytest
 
 from lochan.errors import InvalidInput, NotFound
 from lochan.pipelines.datum import Datum
+from lochan.pipelines.heads import pin_heads
 from lochan.pipelines.input_files import InputFiles
 from lochan.pipelines.output_files import Out
 from lochan.pipelines.spec import RepoInput
-from lochan.pipelines.try_datums import choose, datums_now, pin_now, try_datums
+from lochan.pipelines.try_datums import choose, datums_now, try_datums
 from lochan.pipelines.work import Code
 from support.attempts import code_folder
 from support.pipeline_world import PHOTOS, THUMBS, PipelineWorld, thumbs
@@ -97,9 +98,9 @@ def test_what_chooses_no_datum_is_said(datums: tuple[Datum, ...]) -> None:
 def test_inputs_are_pinned_to_what_is_committed_or_to_a_ref(world: PipelineWorld) -> None:
     head = world.head(PHOTOS)
 
-    assert [pin.commit for pin in pin_now(world.lake, thumbs())] == [head.id]
+    assert [pin.commit for pin in pin_heads(world.lake, thumbs())] == [head.id]
     assert datums_now(world.lake, thumbs(), {"img": "main~1"}) == ()
     with pytest.raises(NotFound, match="no input 'other'"):
-        pin_now(world.lake, thumbs(), {"other": "main"})
+        pin_heads(world.lake, thumbs(), {"other": "main"})
     with pytest.raises(NotFound):
-        pin_now(world.lake, thumbs(input=RepoInput(name="x", repo=THUMBS, branch="none")))
+        pin_heads(world.lake, thumbs(input=RepoInput(name="x", repo=THUMBS, branch="none")))
