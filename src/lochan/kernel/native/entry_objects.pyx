@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The objects that entries name, as hashes: many small protobuf messages at once."""
+"""The objects that entries name, as hashes: many small protobuf messages at once.
+
+A step of FNV waits for the one before it, so addresses are hashed four at a time.
+"""
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memcmp
@@ -13,13 +16,21 @@ cdef enum:
     ADDRESS = 1
     SIZE = 3
     BLOCKS = 100
+    ABREAST = 4
+
+cdef uint64_t START = 0xcbf29ce484222325ULL
+cdef uint64_t PRIME = 0x100000001b3ULL
 
 
-# What was found so far; `hashes` is NULL while objects are only counted.
+# What was found so far. Objects beyond `room` are counted, and nothing else.
 cdef struct Found:
     int64_t* hashes
     int64_t* sizes
     Py_ssize_t count
+    Py_ssize_t room
+    const uint8_t* waiting[ABREAST]  # the addresses of the last objects, which have no hash yet
+    Py_ssize_t lengths[ABREAST]
+    Py_ssize_t waiting_count
     const uint8_t* inside
     Py_ssize_t inside_size
 
@@ -34,8 +45,6 @@ cdef bint is_full(const uint8_t* p, Py_ssize_t size) noexcept nogil:
 
 cdef void take(Found* found, const uint8_t* p, Py_ssize_t size, int64_t stored) noexcept nogil:
     """Count the object at an address, unless it lies elsewhere."""
-    cdef uint64_t hashed = 0xcbf29ce484222325ULL
-    cdef Py_ssize_t i
     if size == 0:
         return
     if (found.inside_size and size > found.inside_size
@@ -44,12 +53,41 @@ cdef void take(Found* found, const uint8_t* p, Py_ssize_t size, int64_t stored) 
         size -= found.inside_size
     elif is_full(p, size):
         return
-    if found.hashes != NULL:
-        for i in range(size):
-            hashed = (hashed ^ p[i]) * 0x100000001b3ULL
-        found.hashes[found.count] = <int64_t>hashed
+    if found.count < found.room:
         found.sizes[found.count] = stored
+        found.waiting[found.waiting_count] = p
+        found.lengths[found.waiting_count] = size
+        found.waiting_count += 1
+        if found.waiting_count == ABREAST:
+            hash_waiting(found, found.hashes + found.count + 1 - ABREAST)
     found.count += 1
+
+
+cdef void hash_waiting(Found* found, int64_t* hashes) noexcept nogil:
+    """Hash the addresses that wait."""
+    cdef const uint8_t** p = found.waiting
+    cdef uint64_t a = START, b = START, c = START, d = START
+    cdef Py_ssize_t i, shortest = 0
+    if found.waiting_count == ABREAST:
+        shortest = min(min(found.lengths[0], found.lengths[1]),
+                       min(found.lengths[2], found.lengths[3]))
+    for i in range(shortest):
+        a = (a ^ p[0][i]) * PRIME
+        b = (b ^ p[1][i]) * PRIME
+        c = (c ^ p[2][i]) * PRIME
+        d = (d ^ p[3][i]) * PRIME
+    cdef uint64_t[ABREAST] begun = [a, b, c, d]
+    for i in range(found.waiting_count):
+        hashes[i] = <int64_t>hash_on(begun[i], p[i] + shortest, found.lengths[i] - shortest)
+    found.waiting_count = 0
+
+
+cdef uint64_t hash_on(uint64_t hashed, const uint8_t* p, Py_ssize_t size) noexcept nogil:
+    """Hash what is left of an address."""
+    cdef Py_ssize_t i
+    for i in range(size):
+        hashed = (hashed ^ p[i]) * PRIME
+    return hashed
 
 
 cdef const uint8_t* skip(const uint8_t* p, const uint8_t* end, uint64_t wire,
@@ -101,9 +139,12 @@ cdef Py_ssize_t read_all(const View* values, Found* found) noexcept nogil:
     """Read every entry; gives the number of one that is damaged, or -1."""
     cdef Py_ssize_t i
     found.count = 0
+    found.waiting_count = 0
     for i in range(values.count):
         if not read_entry(at(values, i), at(values, i) + length(values, i), found, False):
             return i
+    if found.waiting_count:
+        hash_waiting(found, found.hashes + min(found.count, found.room) - found.waiting_count)
     return -1
 
 
@@ -113,24 +154,35 @@ def entry_objects(values not None, bytes inside not None):
     cdef View view = held.column(values)
     cdef Found found
     cdef Py_ssize_t damaged
-    cdef size_t room
-    found.hashes = NULL
-    found.sizes = NULL
     found.inside = inside
     found.inside_size = len(inside)
-    with nogil:
-        damaged = read_all(&view, &found)
-    if damaged >= 0:
-        raise Corruption(f"entry {damaged} of {view.count} is no Entry message")
-    room = <size_t>(found.count + 1) * sizeof(int64_t)
-    found.hashes = <int64_t*>allocate(room)
-    found.sizes = <int64_t*>allocate(room)
-    if found.hashes == NULL or found.sizes == NULL:
-        if found.hashes != NULL:
-            release(found.hashes, room)
-        if found.sizes != NULL:
-            release(found.sizes, room)
+    found.count = view.count  # nearly every entry is one object; files of blocks are read again
+    while True:
+        make_room(&found, found.count)
+        with nogil:
+            damaged = read_all(&view, &found)
+        if damaged < 0 and found.count <= found.room:
+            break
+        release(found.hashes, size_of(found.room))
+        release(found.sizes, size_of(found.room))
+        if damaged >= 0:
+            raise Corruption(f"entry {damaged} of {view.count} is no Entry message")
+    return (wrap_int64(found.hashes, found.count, size_of(found.room)),
+            wrap_int64(found.sizes, found.count, size_of(found.room)))
+
+
+cdef size_t size_of(Py_ssize_t count) noexcept nogil:
+    return <size_t>(count + 1) * sizeof(int64_t)
+
+
+cdef int make_room(Found* found, Py_ssize_t count) except -1:
+    """Allocate both columns."""
+    found.room = count
+    found.hashes = <int64_t*>allocate(size_of(count))
+    if found.hashes == NULL:
         raise MemoryError
-    with nogil:
-        read_all(&view, &found)
-    return (wrap_int64(found.hashes, found.count, room), wrap_int64(found.sizes, found.count, room))
+    found.sizes = <int64_t*>allocate(size_of(count))
+    if found.sizes == NULL:
+        release(found.hashes, size_of(count))
+        raise MemoryError
+    return 0

@@ -27,12 +27,13 @@ cdef uint64_t SPREAD = 0x9E3779B97F4A7C15ULL
 
 
 cdef class HashSet:
-    """Hashes (int64); one thread at a time changes it, since the interpreter's lock is held."""
+    """Hashes (int64). One thread at a time uses it: another one is refused, not made to wait."""
 
     cdef int64_t* slots
     cdef int bits
     cdef Py_ssize_t used
     cdef bint has_zero
+    cdef bint is_busy
 
     def __cinit__(self):
         self.bits = FIRST_BITS
@@ -48,28 +49,44 @@ cdef class HashSet:
 
     def __contains__(self, number):
         cdef int64_t hashed = number
+        if self.is_busy:
+            raise RuntimeError("another thread changes this set")
         if hashed == 0:
             return self.has_zero
         return self.slots[self.find(hashed)] == hashed
 
     def update(self, const int64_t[::1] hashes not None):
         """Add hashes."""
-        cdef Py_ssize_t i, count = hashes.shape[0]
+        cdef Py_ssize_t count = hashes.shape[0]
+        cdef int failed
+        if self.is_busy:
+            raise RuntimeError("another thread changes this set")
+        if count == 0:
+            return
+        self.is_busy = True
+        with nogil:
+            failed = self.add(&hashes[0], count)
+        self.is_busy = False
+        if failed:
+            raise MemoryError
+
+    cdef int add(self, const int64_t* hashes, Py_ssize_t count) noexcept nogil:
+        """Add hashes; gives -1 where there is no memory for them."""
+        cdef Py_ssize_t i
         cdef size_t slot
-        cdef int64_t hashed
         for i in range(count):
             if i + AHEAD < count:
                 lochan_fetch(&self.slots[self.place(hashes[i + AHEAD])])
-            hashed = hashes[i]
-            if hashed == 0:
+            if hashes[i] == 0:
                 self.has_zero = True
                 continue
-            slot = self.find(hashed)
+            slot = self.find(hashes[i])
             if self.slots[slot] == 0:
-                self.slots[slot] = hashed
+                self.slots[slot] = hashes[i]
                 self.used += 1
                 if 5 * <uint64_t>self.used > 3 * (<uint64_t>1 << self.bits) and self.grow() != 0:
-                    raise MemoryError
+                    return -1
+        return 0
 
     cdef inline size_t place(self, int64_t hashed) noexcept nogil:
         """Say where a hash is looked for first."""

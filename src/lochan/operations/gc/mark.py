@@ -18,7 +18,7 @@ from lochan.operations.gc.marks import RangeMarks, ReadMarks
 from lochan.operations.gc.roots import Roots, gather_roots, home_of
 from lochan.operations.lake import Lake
 
-THREADS: Final = 4  # ranges that are read beside each other
+THREADS: Final = 8  # ranges that are read beside each other; what they write waits for a disk
 
 Told = Callable[[str, int], None]  # what is done, and how far it is
 

@@ -27,14 +27,14 @@ from lochan.errors import NotFound
 from lochan.kernel.chosen import kernel
 from lochan.model.ids import RangeId
 from lochan.objects.store import ObjectStore
-from lochan.sstable.reader import StoredTable
+from lochan.sstable import StoredTable
 
 PREFIX: Final = "_lochan/gc/marks"
 _MAGIC: Final = b"LOCHANM1"
 _NUMBER: Final = 8
 _CHECKSUM: Final = 4
 _HEAD: Final = len(_MAGIC) + _NUMBER
-_BLOCKS: Final = 64  # are decoded at a time: a processor's cache holds them while they are hashed
+_BLOCKS: Final = 256  # are decoded at a time: a processor's cache holds them while they are hashed
 
 
 class Marks(NamedTuple):
@@ -91,12 +91,12 @@ class RangeMarks:
         return True
 
     def _worked_out(self, table: StoredTable) -> Marks:
-        parts = [
-            kernel.entry_objects(table.scan(first, min(first + _BLOCKS, stop)).values, self._inside)
-            for stop in (table.block_count,)
-            for first in range(0, stop, _BLOCKS)
-        ]
-        return Marks(*(memoryview(b"".join(column)).cast("q") for column in zip(*parts, strict=True)))
+        parts = []
+        for first in range(0, table.block_count, _BLOCKS):
+            rows = table.scan(first, min(first + _BLOCKS, table.block_count))
+            parts.append(kernel.entry_objects(rows.values, self._inside))
+        hashes, sizes = (b"".join(part[column] for part in parts) for column in range(2))
+        return Marks(memoryview(hashes).cast("q"), memoryview(sizes).cast("q"))
 
     def _find(self, id: RangeId) -> Marks | None:  # noqa: A002
         try:
@@ -112,7 +112,7 @@ class RangeMarks:
 def encode_marks(marks: Marks) -> bytes:
     """Write the marks of a range as a file."""
     count = len(marks.hashes).to_bytes(_NUMBER, "little")
-    body = _MAGIC + count + _little(marks.hashes) + _little(marks.sizes)
+    body = b"".join((_MAGIC, count, _little(marks.hashes), _little(marks.sizes)))
     return body + kernel.crc32c(body).to_bytes(_CHECKSUM, "little")
 
 
@@ -130,9 +130,9 @@ def find_marks(data: bytes) -> Marks | None:
     return Marks(_numbers(data[_HEAD:middle]), _numbers(data[middle:end]))
 
 
-def _little(numbers: memoryview) -> bytes:
+def _little(numbers: memoryview) -> bytes | memoryview:
     if sys.byteorder == "little":
-        return numbers.tobytes()
+        return numbers
     swapped = array("q", numbers)
     swapped.byteswap()
     return swapped.tobytes()
