@@ -12,7 +12,7 @@ from contextlib import suppress
 
 import msgspec
 
-from lochan.errors import NotFound, NotUnique, RepositoryNotFound
+from lochan.errors import NotFound, NotUnique, RepositoryDeleting, RepositoryNotFound
 from lochan.model.ids import EMPTY_TREE, BranchName, RepositoryId, StorageNamespace
 from lochan.model.records import Repository
 from lochan.operations.branches import create_branch
@@ -77,7 +77,7 @@ def _repository(lake: Lake, place: Place, namespaces: Namespaces | None) -> Repo
     name = RepositoryId(place.repo)
     try:
         return get_repository(lake.store, lake.environment, name)
-    except RepositoryNotFound as error:
+    except (RepositoryNotFound, RepositoryDeleting) as error:  # a creation that died is deleting
         if namespaces is None:
             message = f"no repository {name!r} for {place}; create it, or say where it shall lie"
             raise RepositoryNotFound(message, repository=name) from error

@@ -1,0 +1,401 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pipelines of a lake: made once, changed by content, and alone on their branches."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+
+import msgspec
+import pytest
+
+from lochan.errors import (
+    AlreadyExists,
+    InvalidInput,
+    LochanError,
+    NotFound,
+    Refused,
+    RepositoryNotFound,
+)
+from lochan.faults import Crashed, Fault
+from lochan.kv.drivers.memory import MemoryStore
+from lochan.kv.faulty import Faulty, fail_nth
+from lochan.model.ids import BranchName, ObjectKey, RepositoryId, StorageNamespace
+from lochan.model.records import Repository
+from lochan.objects.drivers.memory import MemoryObjects
+from lochan.operations.commit import CommitRequest, commit
+from lochan.operations.create_repository import create_repository
+from lochan.operations.lake import Lake
+from lochan.operations.list_objects import list_objects
+from lochan.operations.put_object import put_object
+from lochan.pipelines.code import unpack_code
+from lochan.pipelines.records import PIPELINES, PipelineState
+from lochan.pipelines.registry import (
+    create_pipeline,
+    delete_pipeline,
+    digest_for_job,
+    get_pipeline,
+    get_version,
+    list_pipelines,
+    list_versions,
+    load_graph,
+    set_paused,
+    update_pipeline,
+)
+from lochan.pipelines.spec import (
+    CronInput,
+    CrossInput,
+    FilesTransform,
+    Output,
+    RepoInput,
+    Spec,
+)
+from lochan.refs.repositories import get_repository
+from lochan.testing.simulation import World, random_runs
+from support.fault_ground import open_lake
+from support.lake_ground import QuietWorld
+
+MAIN = BranchName("main")
+NAME = RepositoryId("readings")
+
+FILES = {"steps.py": b"def make(files, out):\n    pass\n", "notes.txt": b"of no use"}
+READS = RepoInput(name="files", repo=NAME, glob="/*")
+SPEC = Spec(
+    pipeline="counts",
+    input=READS,
+    transform=FilesTransform(function="steps:make"),
+    output=Output(repo="counts"),
+)
+FAULTS = [fault for fault in Fault if fault not in {Fault.OK, Fault.ZOMBIE}]
+
+
+def somewhere(name: RepositoryId) -> StorageNamespace:
+    return StorageNamespace(f"mem://{name}")
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A lake with one repository."""
+
+    world: QuietWorld
+    store: MemoryStore
+    objects: dict[StorageNamespace, MemoryObjects]
+    lake: Lake
+
+    @property
+    def repository(self) -> Repository:
+        return repository(self.lake, NAME)
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return open_stage()
+
+
+def open_stage() -> Stage:
+    world, objects = QuietWorld(), dict[StorageNamespace, MemoryObjects]()
+    store = MemoryStore(world)
+    lake = open_lake(world, store, objects)
+    create_repository(lake, NAME, somewhere(NAME), MAIN)
+    return Stage(world, store, objects, lake)
+
+
+def changed(**fields: object) -> Spec:
+    return msgspec.structs.replace(SPEC, **fields)
+
+
+def named(name: str, reads: str, writes: str = "") -> Spec:
+    source = RepoInput(name="files", repo=reads)
+    return changed(pipeline=name, input=source, output=Output(repo=writes or name))
+
+
+def made(stage: Stage, spec: Spec = SPEC, files: dict[str, bytes] = FILES) -> str:
+    return create_pipeline(stage.lake, spec, files, namespaces=somewhere).version
+
+
+def updated(stage: Stage, spec: Spec = SPEC, files: dict[str, bytes] = FILES) -> str:
+    return update_pipeline(stage.lake, spec, files, namespaces=somewhere).version
+
+
+def repository(lake: Lake, name: str = "counts") -> Repository:
+    return get_repository(lake.store, lake.environment, RepositoryId(name))
+
+
+def rows(lake: Lake) -> dict[bytes, bytes]:
+    return dict(lake.store.scan(PIPELINES, b""))
+
+
+def put(lake: Lake, name: str = "counts", branch: str = "main") -> None:
+    put_object(lake, repository(lake, name), BranchName(branch), ObjectKey(b"a"), b"1")
+
+
+def test_a_pipeline_is_stored_with_its_code_and_what_was_hashed(stage: Stage) -> None:
+    record = create_pipeline(stage.lake, SPEC, FILES, principal="ada", namespaces=somewhere)
+    version = get_version(stage.lake, "counts", record.version)
+
+    assert get_pipeline(stage.lake, "counts") == record
+    assert (record.state, record.principal) == (PipelineState.ACTIVE, "ada")
+    assert (version.spec, version.hashed) == (SPEC, ("steps.py",))
+    objects = stage.lake.storage(StorageNamespace(version.code.namespace)).objects
+    with objects.get(version.code.address) as stored:
+        assert unpack_code(stored.read()) == FILES
+    assert [one.pipeline for one in list_pipelines(stage.lake)] == ["counts"]
+    assert load_graph(stage.lake).node("counts").version == record.version
+
+
+def test_a_pipeline_is_made_once(stage: Stage) -> None:
+    made(stage)
+    before = rows(stage.lake)
+    with pytest.raises(AlreadyExists, match="update it"):
+        made(stage, changed(description="another"))
+    assert rows(stage.lake) == before
+
+
+def test_an_identical_update_changes_nothing(stage: Stage) -> None:
+    made(stage)
+    before, record = rows(stage.lake), repository(stage.lake)
+    updated(stage, msgspec.convert(msgspec.to_builtins(SPEC), Spec), dict(reversed(FILES.items())))
+
+    assert rows(stage.lake) == before
+    assert repository(stage.lake) == record
+
+
+def test_a_comment_makes_a_new_version_that_runs_nothing_again(stage: Stage) -> None:
+    one = get_version(stage.lake, "counts", made(stage))
+    said = FILES | {"steps.py": b"# the same\n" + FILES["steps.py"]}
+    other = get_version(stage.lake, "counts", updated(stage, files=said))
+
+    assert one.version != other.version
+    assert one.digest == other.digest
+
+
+def test_other_parameters_and_other_code_run_everything_again(stage: Stage) -> None:
+    one = get_version(stage.lake, "counts", made(stage))
+    transform = FilesTransform(function="steps:make", params={"size": 1})
+    other = get_version(stage.lake, "counts", updated(stage, changed(transform=transform)))
+    said = FILES | {"steps.py": b"def make(files, out):\n    out.write('a', 'b')\n"}
+    third = get_version(stage.lake, "counts", updated(stage, files=said))
+
+    assert len({one.digest, other.digest, third.digest}) == 3
+
+
+def test_rerun_never_goes_on_with_the_digest_of_before(stage: Stage) -> None:
+    one = get_version(stage.lake, "counts", made(stage))
+    said = FILES | {"steps.py": b"def make(files, out):\n    print()\n"}
+    other = get_version(stage.lake, "counts", updated(stage, changed(rerun="never"), said))
+
+    assert other.digest == one.digest
+
+
+def test_a_version_that_comes_back_is_the_one_of_before(stage: Stage) -> None:
+    first = made(stage)
+    row = get_version(stage.lake, "counts", first)
+    second = updated(stage, changed(description="x"))
+
+    assert updated(stage) == first
+    assert get_version(stage.lake, "counts", first) == row
+    assert {one.version for one in list_versions(stage.lake, "counts")} == {first, second}
+
+
+def test_reprocess_and_every_job_salt_what_datums_are_hashed_with(stage: Stage) -> None:
+    made(stage)
+    record = get_pipeline(stage.lake, "counts")
+    version = get_version(stage.lake, "counts", record.version)
+    again = update_pipeline(stage.lake, SPEC, FILES, reprocess=True)
+    always = msgspec.structs.replace(version, spec=changed(rerun="every_job"))
+
+    assert again.version == record.version
+    assert digest_for_job(record, version, "1") == digest_for_job(record, version, "2")
+    assert digest_for_job(again, version, "1") != digest_for_job(record, version, "1")
+    assert digest_for_job(record, always, "1") != digest_for_job(record, always, "2")
+
+
+def test_nobody_else_writes_where_a_pipeline_does(stage: Stage) -> None:
+    made(stage)
+    with pytest.raises(Refused, match="pipeline 'counts' owns") as caught:
+        put(stage.lake)
+    assert caught.value.code == "owned-branch"
+    put(stage.lake.forcing())
+    delete_pipeline(stage.lake, "counts")
+    put(stage.lake)
+
+
+def test_a_clock_has_a_repository_that_is_the_pipelines_own(stage: Stage) -> None:
+    clock = CronInput(name="tick", schedule="@hourly")
+    made(stage, changed(input=CrossInput(inputs=(READS, clock))))
+
+    assert repository(stage.lake, "counts-tick").branch_owners == {"main": "counts"}
+    updated(stage)
+    assert repository(stage.lake, "counts-tick").branch_owners == {}
+
+
+def test_an_output_branch_that_is_missing_begins_without_files(stage: Stage) -> None:
+    where = stage.lake, stage.repository, MAIN
+    put_object(*where, ObjectKey(b"a"), b"1")
+    commit(*where, CommitRequest("ada", "x"))
+    made(stage, changed(output=Output(repo=NAME, branch="counted")))
+
+    assert not list_objects(stage.lake, stage.repository, "counted").items
+    assert repository(stage.lake, NAME).branch_owners == {"counted": "counts"}
+
+
+def test_an_output_that_moves_is_released_where_it_was(stage: Stage) -> None:
+    made(stage)
+    updated(stage, changed(output=Output(repo="elsewhere")))
+
+    assert repository(stage.lake).branch_owners == {}
+    assert repository(stage.lake, "elsewhere").branch_owners == {"main": "counts"}
+
+
+def test_repositories_that_are_missing_are_told(stage: Stage) -> None:
+    with pytest.raises(RepositoryNotFound, match="say where"):
+        create_pipeline(stage.lake, SPEC, FILES)
+    with pytest.raises(RepositoryNotFound, match="input 'files': no repository 'nowhere'"):
+        made(stage, named("counts", "nowhere"))
+    assert rows(stage.lake) == {}
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        (named("other", NAME, "counts"), "both write counts@main"),
+        (named("other", "counts", NAME), "in a circle"),
+        (named("Other", NAME), "no name of a pipeline"),
+        (changed(pipeline="other", transform=FilesTransform(function="step:make")), "no file"),
+    ],
+)
+def test_what_does_not_go_together_is_refused_and_leaves_nothing(
+    stage: Stage, spec: Spec, told: str
+) -> None:
+    made(stage, changed(input=RepoInput(name="files", repo=NAME)))
+    before = rows(stage.lake)
+    with pytest.raises(InvalidInput, match=told):
+        made(stage, spec)
+
+    assert rows(stage.lake) == before
+    assert repository(stage.lake).branch_owners == {"main": "counts"}
+
+
+def test_an_update_that_would_close_a_circle_is_refused(stage: Stage) -> None:
+    made(stage)
+    made(stage, named("below", "counts"))
+    before = rows(stage.lake)
+    with pytest.raises(InvalidInput, match="in a circle"):
+        updated(stage, named("counts", "below"))
+    assert rows(stage.lake) == before
+
+
+def test_a_paused_pipeline_is_started_by_nothing(stage: Stage) -> None:
+    made(stage)
+    record = set_paused(stage.lake, "counts", paused=True)
+    assert record.state is PipelineState.PAUSED
+    assert load_graph(stage.lake).affected(NAME, "main") == ()
+    updated(stage, changed(description="x"))
+    assert get_pipeline(stage.lake, "counts").state is PipelineState.PAUSED
+    set_paused(stage.lake, "counts", paused=False)
+    assert len(load_graph(stage.lake).affected(NAME, "main")) == 1
+
+
+def test_what_is_deleted_is_gone_but_for_its_versions(stage: Stage) -> None:
+    version = made(stage)
+    delete_pipeline(stage.lake, "counts")
+
+    acts: list[Callable[[], object]] = [
+        lambda: get_pipeline(stage.lake, "counts"),
+        lambda: delete_pipeline(stage.lake, "counts"),
+        lambda: set_paused(stage.lake, "counts", paused=True),
+        lambda: updated(stage),
+    ]
+    for act in acts:
+        with pytest.raises(NotFound, match="no pipeline 'counts'"):
+            act()
+    assert get_version(stage.lake, "counts", version).spec == SPEC
+    assert made(stage) == version
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_rel_H15_a_pipeline_whose_making_failed_anywhere_can_be_made(fault: Fault) -> None:
+    for number in count(1):
+        stage = open_stage()
+        faulty = Faulty(stage.store, fail_nth(number, fault), stage.world)
+        done = False
+        with suppress(LochanError, Crashed):
+            create_pipeline(
+                open_lake(stage.world, faulty, stage.objects), SPEC, FILES, namespaces=somewhere
+            )
+            done = True
+        again = Again(stage)
+        assert not done or again.is_there
+        again.make()
+        if faulty.calls < number:
+            assert done
+            return
+
+
+class Again:
+    """What somebody does who heard of an error: look, then make the pipeline or update it."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+        self.is_there = any(True for _ in list_pipelines(stage.lake))
+
+    def make(self) -> None:
+        """Bring it to its end; a namespace that a dead creation claimed is given up."""
+        elsewhere = lambda name: StorageNamespace(f"mem://again/{name}")  # noqa: E731 - a word for it
+        act = update_pipeline if self.is_there else create_pipeline
+        self.stage.world.sleep(200)  # a creation that died is given up after two minutes
+        act(self.stage.lake, SPEC, FILES, namespaces=elsewhere)
+        assert repository(self.stage.lake).branch_owners == {"main": "counts"}
+        assert len(load_graph(self.stage.lake).nodes) == 1
+
+
+class Race:
+    """Two servers that make a pipeline each, at every call one or the other."""
+
+    def __init__(self, world: World, *specs: Spec) -> None:
+        quiet, objects = QuietWorld(), dict[StorageNamespace, MemoryObjects]()
+        self.inner = MemoryStore(quiet)
+        self.lake = open_lake(quiet, self.inner, objects)
+        for name in (NAME, "left", "right"):
+            create_repository(self.lake, RepositoryId(name), somewhere(RepositoryId(name)), MAIN)
+        self.answers: dict[str, str] = {}
+        store = world.store(self.inner)
+        for number, spec in enumerate(specs):
+            lake = Lake.of(store, world.environment, self.lake.storage)
+            world.spawn(partial(self._make, lake, spec, str(number)), str(number))
+
+    def _make(self, lake: Lake, spec: Spec, name: str) -> None:
+        try:
+            create_pipeline(lake, spec, FILES)
+        except LochanError as error:
+            self.answers[name] = error.code
+        else:
+            self.answers[name] = "made"
+
+    def outcome(self) -> tuple[str, ...]:
+        """Say how it went; who was told so is in the graph, and nobody else is stored."""
+        answers = tuple(self.answers[name] for name in sorted(self.answers))
+        stored = {one.pipeline for one in list_pipelines(self.lake)}
+        assert {node.pipeline for node in load_graph(self.lake).nodes} == stored
+        assert len(stored) == answers.count("made") <= 1
+        return answers
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        (named("right", "left"), "pipeline-cycle"),
+        (named("right", NAME, "left"), "output-shared"),
+        (named("left", NAME), "pipeline-exists"),
+    ],
+)
+def test_of_two_that_do_not_go_together_and_are_made_at_once_one_is_there_at_most(
+    other: Spec, told: str
+) -> None:
+    def make(world: World) -> Race:
+        return Race(world, named("left", "right"), other)
+
+    seen = random_runs(make, Race.outcome, range(150))
+    assert seen.wrong is None, seen
+    assert {("made", told), (told, "made")} <= set(seen.outcomes)
