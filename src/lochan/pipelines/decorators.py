@@ -175,6 +175,8 @@ class OpenedLake(Protocol):
 class Pipeline(Generic[P, R]):
     """A function, and the pipeline that it is."""
 
+    __name__: str
+
     def __init__(self, function: Callable[P, R], spec: Spec) -> None:
         """Keep both; the function's name and documentation are its own."""
         update_wrapper(self, function)
@@ -192,10 +194,10 @@ class Pipeline(Generic[P, R]):
         that is given. Raises: NotFound for the datum or an input; InvalidInput for a function from
         DataFrames, which is called with any.
         """
-        lake = lake if isinstance(lake, Lake) else _inside(lake)
         if not isinstance(self.spec.transform, FilesTransform):
             message = f"{self.spec.pipeline!r} has no datums to test; call it with DataFrames"
             raise InvalidInput(message, code="no-datums")
+        lake = lake if isinstance(lake, Lake) else _inside(lake)
         planned = plan(lake, self.spec, "", pin_heads(lake, self.spec))
         chosen = choose(planned.run, numbers=[datum])
         (tried,) = try_datums(
