@@ -46,6 +46,7 @@ from lochan.operations.open_commits.finish_commit import finish_commit
 from lochan.operations.open_commits.history import history
 from lochan.operations.open_commits.inspect_commit import inspect_commit
 from lochan.operations.open_commits.inspect_file import get_file, inspect_file
+from lochan.operations.open_commits.link_file import link_file
 from lochan.operations.open_commits.list_commit import list_commit
 from lochan.operations.open_commits.list_file import list_file
 from lochan.operations.open_commits.merge_commits import merge_commits
@@ -215,6 +216,9 @@ STORIES: dict[str, Story] = {
     "repair": lambda p: repair(*p.where),
     "diagnose": lambda p: diagnose(p.lake, BytesIO()),
     "start commit": lambda p: start_commit(*p.where, p.known.on_main.id, MAIN),
+    "link file": lambda p: link_file(
+        *p.where, p.known.opened, b"d/new", stat_object(*p.where, MAIN, A)
+    ),
     "put file": lambda p: put_file(*p.where, p.known.opened, b"d/a", b"9", mode=Mode.OVERWRITE),
     "delete file": lambda p: delete_file(*p.where, p.known.opened, b"d/b"),
     "finish commit": lambda p: finish_commit(*p.where, p.known.opened, message="story"),

@@ -27,6 +27,7 @@ from lochan.operations.gc.report import Amount, Report
 from lochan.operations.gc.trash import list_trash
 from lochan.operations.gc.undo import undo as undo_run
 from lochan.operations.lake import Lake
+from lochan.pipelines.after import clear_holds
 from lochan.refs.repositories import get_repository
 
 __all__ = ["app"]
@@ -101,6 +102,7 @@ def run(  # noqa: PLR0913 - one an option
         idle_s=idle_days * _DAY,
     )
     with _opened(lake_settings(lake, kv, config), repository) as where, _told(show) as told:
+        clear_holds(*where)  # of jobs that have ended; those of open ones stay
         report = collect(*where, how, told)
     _tell(show, report)
 

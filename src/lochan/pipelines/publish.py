@@ -116,7 +116,7 @@ def publish(lake: Lake, wanted: Publication, gate: Gate) -> Commit:
             now,
             started=wanted.job.started,
             finished=now,
-            provenance=_provenance(wanted.job),
+            provenance=provenance_of(wanted.job),
         )
         branch = BranchName(wanted.job.output_branch)
         try:
@@ -210,7 +210,8 @@ def _metadata(wanted: Publication, index: MetaRangeId, hidden: MetaRangeId) -> M
     return {**said, HIDDEN: hidden} if hidden else said
 
 
-def _provenance(job: Job) -> tuple[Provenance, ...]:
+def provenance_of(job: Job) -> tuple[Provenance, ...]:
+    """Name what a job reads, as its commit does."""
     return tuple(
         Provenance(
             repository_id=RepositoryId(pin.repository),

@@ -13,6 +13,7 @@ from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.delete_objects import delete_objects
 from lochan.operations.lake import Lake
 from lochan.operations.open_commits.inspect_file import FileKind, get_file, inspect_file
+from lochan.operations.open_commits.link_file import link_file
 from lochan.operations.open_commits.list_file import list_file
 from lochan.operations.open_commits.put_file import Mode, put_file
 from lochan.operations.put_object import put_object
@@ -278,3 +279,48 @@ def test_files_are_described_by_every_name_of_a_commit(desk: Desk) -> None:
         assert desk.read("f", name) == b"x"
     with pytest.raises(InvalidInput, match="another repository"):
         desk.read("f", "others/one/0")
+
+
+def test_an_object_that_is_stored_is_linked_without_its_bytes_and_replaces_what_was_there(
+    desk: Desk,
+) -> None:
+    linked = put_object(*desk.where, MAIN, ObjectKey(b"elsewhere"), b"whole", metadata={"k": "v"})
+    first = desk.start(branch="files")
+    desk.put(first, "f", b"before")
+    parent = desk.finish(first)
+    opened = desk.start(parent.id)
+    link_file(*desk.where, opened.id, "f", linked)
+    link_file(*desk.where, opened.id, "f", linked)
+    assert desk.read("f", opened) == b"whole"
+    made = desk.finish(opened)
+    assert inspect_file(*desk.where, "f", made.id).entry == linked
+    assert desk.read("f", made) == b"whole"
+
+
+def test_a_linked_file_takes_no_appends_in_the_same_commit_but_may_be_overwritten(
+    desk: Desk,
+) -> None:
+    linked = put_object(*desk.where, MAIN, ObjectKey(b"elsewhere"), b"whole")
+    opened = desk.start(branch="files")
+    link_file(*desk.where, opened.id, "f", linked)
+    with pytest.raises(Conflict, match="was linked in this commit"):
+        desk.put(opened, "f", b"more")
+    put_file(*desk.where, opened.id, "f", b"other", mode=Mode.OVERWRITE)
+    made = desk.finish(opened)
+    later = desk.start(made.id)
+    desk.put(later, "f", b" and more")
+    assert desk.read("f", desk.finish(later)) == b"other and more"
+
+
+def test_only_one_object_of_the_repository_is_linked_and_only_where_a_file_can_be(
+    desk: Desk,
+) -> None:
+    linked = put_object(*desk.where, MAIN, ObjectKey(b"elsewhere"), b"whole")
+    opened = desk.start(branch="files")
+    desk.put(opened, "a/f", b"body")
+    with pytest.raises(Conflict, match="file and a directory"):
+        link_file(*desk.where, opened.id, "a", linked)
+    blocks = inspect_file(*desk.where, "a/f", opened.id).entry
+    assert blocks is not None
+    with pytest.raises(InvalidInput, match="one object of the repository"):
+        link_file(*desk.where, opened.id, "b", blocks)

@@ -29,7 +29,7 @@ from support.pipeline_world import MAIN, PHOTOS, THUMBS, PipelineWorld, ran, thu
 
 FILES = {"a": "eins", "c": "three", "d": "four"}
 AFTER = {"a": "EINS", "c": "THREE", "d": "FOUR"}
-KINDS = [fault for fault in Fault if fault not in {Fault.OK, Fault.ZOMBIE}]
+KINDS: list[Fault] = [fault for fault in Fault if fault not in {Fault.OK, Fault.ZOMBIE}]
 
 
 @pytest.fixture(scope="module")
@@ -251,7 +251,7 @@ def test_a_fence_between_the_last_question_and_the_swap_makes_the_swap_fail(
 
 
 def test_a_lost_swap_squashes_again_and_runs_no_code(world: PipelineWorld) -> None:
-    others = []
+    others: list[str] = []
 
     def disturb(step: Step) -> None:
         if step is Step.VALIDATED and len(others) < 3:

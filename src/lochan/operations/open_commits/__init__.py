@@ -3,7 +3,8 @@
 
     start_commit    put_file      inspect_file    merge_commits
     finish_commit   delete_file   get_file        history
-    cancel_commit   list_file     diffs           inspect_commit, list_commit
+    cancel_commit   link_file     diffs           inspect_commit, list_commit
+                    list_file
 
 A started commit has an id of its own and a private staging token; nobody sees it but by that id. It
 gets its clock and its hash when it is finished, by the compare-and-swap that moves its branch: so

@@ -46,7 +46,7 @@ def put_file(
     raises; UnknownOutcome.
     """
     key = valid_file_path(path)
-    _require_place(FileView(lake, repository, require_open(lake, repository, open_id)), key)
+    require_place(FileView(lake, repository, require_open(lake, repository, open_id)), key)
     blocks = store_blocks(lake, repository, key, body, block_bytes)
     change = FileChange(mode is Mode.OVERWRITE, blocks)
     put = lake.environment.new_id()
@@ -67,7 +67,8 @@ def _rows(lake: Lake, opened: OpenCommit) -> Table[StagedEntry]:
     return Table(lake.store, partition, STAGED, encode_staged_entry, decode_staged_entry)
 
 
-def _require_place(view: FileView, key: ObjectKey) -> None:
+def require_place(view: FileView, key: ObjectKey) -> None:
+    """Refuse a path that is a directory, or lies under a file. Raises Conflict."""
     above = next((path for path in directories_of(key) if view.find(path) is not None), None)
     if above is not None:
         raise file_and_directory(above)

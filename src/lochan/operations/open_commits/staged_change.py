@@ -6,13 +6,16 @@ A row says what happens to the file below, whatever that is when the commit is f
     no identity                the file goes
     blocks, no epoch           the blocks are appended to what is there
     blocks, epoch (id, 0)      the file begins anew with these blocks; id is the open commit's
+    an address, no blocks      the file is that object, put whole; its metadata is its own
 
-The metadata's keys are the ids of the puts that made the row, so that a put whose answer was lost
-finds out whether it is in (H15). Real epochs, and real metadata, come when the commit is finished.
+Of blocks the metadata's keys are the ids of the puts that made the row, so that a put whose answer
+was lost finds out whether it is in (H15). Real epochs, and real metadata, come when the commit is
+finished.
 """
 
 import msgspec
 
+from lochan.errors import Conflict
 from lochan.model.codec import decode_entry, encode_entry
 from lochan.model.entry import Block, Entry, entry_of_blocks, identity
 from lochan.model.ids import LineageId, OpenCommitId
@@ -33,6 +36,8 @@ def change_of(row: StagedEntry | None) -> FileChange:
     if row.is_tombstone:
         return DELETED
     staged = _entry(row)
+    if _is_whole(staged):
+        return FileChange(delete=True, pieces=(staged,))
     return FileChange(staged.epoch is not None, staged.blocks)
 
 
@@ -44,9 +49,15 @@ def puts_in(row: StagedEntry | None) -> frozenset[str]:
 def row_after(
     row: StagedEntry | None, key: bytes, put: str, change: FileChange, open_id: OpenCommitId
 ) -> StagedEntry:
-    """Give a path's row after one more put, which has an id of its own."""
+    """Give a path's row after one more put, which has an id of its own.
+
+    Raises Conflict, code file-linked: a row holds an object put whole, or blocks.
+    """
     both = change_of(row).then(change)
-    blocks = [piece for piece in both.pieces if isinstance(piece, Block)]  # rows hold no others
+    if any(isinstance(piece, Entry) for piece in both.pieces):
+        message = f"{key!r} was linked in this commit; finish it before appending to the file"
+        raise Conflict(message, code="file-linked", path=key)
+    blocks = [piece for piece in both.pieces if isinstance(piece, Block)]
     entry = entry_of_blocks(blocks, provisional_epoch(open_id), last_modified=EPOCH)
     entry = msgspec.structs.replace(
         entry,
@@ -56,8 +67,20 @@ def row_after(
     return StagedEntry(key, identity(entry), encode_entry(entry))
 
 
+def whole_row(key: bytes, entry: Entry) -> StagedEntry:
+    """Give the row of a file that is an object put whole, whatever was there."""
+    return StagedEntry(key, identity(entry), encode_entry(entry))
+
+
 def _puts(row: StagedEntry | None) -> dict[str, str]:
-    return {} if row is None or row.is_tombstone else dict(_entry(row).metadata)
+    if row is None or row.is_tombstone:
+        return {}
+    staged = _entry(row)
+    return {} if _is_whole(staged) else dict(staged.metadata)
+
+
+def _is_whole(staged: Entry) -> bool:
+    return bool(staged.address) and not staged.blocks
 
 
 def _entry(row: StagedEntry) -> Entry:
