@@ -57,26 +57,22 @@ def batches(
     path: str,
     options: Mapping[str, str],
     wanted: pa.Schema,
-    only: Any = None,  # noqa: ANN401 - an expression of pyarrow
 ) -> Iterator[pa.RecordBatch]:
-    """Give the rows of a file; of the wanted columns those that it has.
-
-    `only` may leave out rows, where the file tells early which cannot match.
-    """
+    """Give the rows of a file; of the wanted columns those that it has."""
     kind = kind_of(path, options)
     if kind == "parquet":
-        yield from _parquet(source, wanted, only)
+        yield from _parquet(source, wanted)
     elif kind == "csv":
         yield from _csv(_unpacked(source, path), options, wanted)
     else:
         yield from _json(_unpacked(source, path), wanted)
 
 
-def _parquet(source: Any, wanted: pa.Schema, only: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401 - pyarrow has no types
+def _parquet(source: Any, wanted: pa.Schema) -> Iterator[pa.RecordBatch]:  # noqa: ANN401 - pyarrow has no types
     fragment = _PARQUET.make_fragment(source)
     has = set(fragment.physical_schema.names)
     columns = [name for name in wanted.names if name in has]
-    yield from fragment.to_batches(columns=columns, filter=only, batch_size=BATCH_ROWS)
+    yield from fragment.to_batches(columns=columns, batch_size=BATCH_ROWS)
 
 
 def _csv(source: Any, options: Mapping[str, str], wanted: pa.Schema | None) -> Any:  # noqa: ANN401 - pyarrow has no types

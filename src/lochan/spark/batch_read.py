@@ -3,15 +3,16 @@
 
 Small files share a task; a large one has its own. A schema that is given explicitly prunes columns:
 what is not named is not read. (Spark tells a Python source nothing of the columns that a query
-uses.)
+uses.) Filters are not taken over: Spark plans a source once for all queries of a DataFrame, and so
+with the filters of the first one (4.1 to 4.3). Who wants a part names its folder.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
+from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
@@ -19,7 +20,6 @@ from lochan.model.uri import Uri
 from lochan.spark.arrow_files import batches, kind_of
 from lochan.spark.known_lake import KnownLake
 from lochan.spark.planned import plan
-from lochan.spark.pushdown import expression, may_match, usable
 from lochan.spark.reach import PinnedFile, Reach
 from lochan.spark.shaped import TOLD, partition_values, shaped, told_values
 
@@ -47,16 +47,11 @@ class FilesReader(DataSourceReader):
         self._uri = uri
         self._options = dict(options)
         self._schema = schema
-        self._filters: list[Filter] = []
 
     def partitions(self) -> Sequence[InputPartition]:
         """Resolve the commit, and share its files out."""
         found = plan(self._known, self._uri, self._options)
-        files = [
-            (file, "")
-            for file in found.files
-            if may_match(self._filters, partition_values(file.path, found.folder))
-        ]
+        files = [(file, "") for file in found.files]
         return [FilesPartition(found.reach, found.folder, task) for task in packed(files)] or [
             FilesPartition(found.reach, found.folder, ())
         ]
@@ -64,16 +59,7 @@ class FilesReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Give the rows of some files."""
         assert isinstance(partition, FilesPartition)  # noqa: S101 - our own, come back
-        return read_files(partition, self._schema, self._options, self._filters)
-
-
-class FilteringReader(FilesReader):
-    """The same, where Spark hands over filters."""
-
-    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802 - as Spark calls it
-        """Keep what helps to skip files and row groups; Spark filters again."""
-        self._filters = usable(filters, self._schema)
-        yield from filters
+        return read_files(partition, self._schema, self._options)
 
 
 def packed(
@@ -94,10 +80,7 @@ def packed(
 
 
 def read_files(
-    partition: FilesPartition,
-    schema: StructType,
-    options: Mapping[str, str],
-    filters: Sequence[Filter] = (),
+    partition: FilesPartition, schema: StructType, options: Mapping[str, str]
 ) -> Iterator[pa.RecordBatch]:
     """Read files in the shape of a schema."""
     target = to_arrow_schema(schema, timezone="UTC")
@@ -109,7 +92,6 @@ def read_files(
         wanted = pa.schema(
             [one for one in target if one.name not in by_path and one.name not in own]
         )
-        only: Any = expression(filters, without=[*told])
         source = partition.reach.open(file)
-        for batch in batches(source, file.path, options, wanted, only):
+        for batch in batches(source, file.path, options, wanted):
             yield shaped(batch, target, told)

@@ -29,7 +29,7 @@ from pyspark.sql.types import StructType
 from lochan.client.lake import Lake
 from lochan.errors import InvalidInput
 from lochan.model.uri import Uri, parse_uri
-from lochan.spark.batch_read import FilesReader, FilteringReader
+from lochan.spark.batch_read import FilesReader
 from lochan.spark.batch_write import BatchWriter, new_writer
 from lochan.spark.known_lake import KnownLake, find_lake
 from lochan.spark.planned import inferred_schema
@@ -38,14 +38,12 @@ from lochan.spark.stream_source import CommitStream
 from lochan.spark.table_source import TableReader, table_schema
 
 NAME: Final = "lochan"
-_PUSHDOWN: Final = "spark.sql.python.filterPushdown.enabled"
 
 
 class LochanSource(DataSource):
     """A path of a repository, or one of its metadata tables."""
 
     bound: ClassVar[KnownLake | None] = None  # the lake of the session that registered it
-    pushes: ClassVar[bool] = False  # Spark refuses filters that are offered while it has them off
 
     @classmethod
     def name(cls) -> str:
@@ -62,8 +60,7 @@ class LochanSource(DataSource):
         """Read a commit once."""
         if self.table:
             return TableReader(self.known, self.uri, self.options, schema)
-        chosen = FilteringReader if self.pushes else FilesReader
-        return chosen(self.known, self.uri, self.options, schema)
+        return FilesReader(self.known, self.uri, self.options, schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> BatchWriter:  # noqa: FBT001 - as Spark calls it
         """Write rows as one commit."""
@@ -101,8 +98,5 @@ def register(spark: SparkSession, lake: Lake | None = None) -> None:
 
     The lake, with its credentials, is part of the class that is sent; no plan shows it.
     """
-    spark.conf.set(_PUSHDOWN, "true")
     known = None if lake is None else KnownLake.of(lake)
-    spark.dataSource.register(
-        type("BoundSource", (LochanSource,), {"bound": known, "pushes": True})
-    )
+    spark.dataSource.register(type("BoundSource", (LochanSource,), {"bound": known}))
