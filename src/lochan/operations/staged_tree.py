@@ -21,6 +21,7 @@ from lochan.staging.fold import CHUNK_ROWS, staged_changes
 from lochan.staging.sealed import Overlap, Tokens, trim
 
 PAUSE_S = 0.002  # about twice as long as a chunk takes
+BUSY_S = 0.1  # others count as at work for so long after they last asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +75,15 @@ def build(
 def _giving_way(lake: Lake, chunks: Iterator[Records]) -> Iterator[Records]:
     """Pause between full chunks while others are at work in this process.
 
-    All threads share one interpreter, and a scan of many rows would keep it from writers.
+    All threads share one interpreter, and a scan of many rows would keep it from writers. Those who
+    wait for an answer ask nothing meanwhile: were that taken for idleness, whoever is held up would
+    be held up still longer.
     """
-    asked = lake.branches.asked
+    asked, busy_until = lake.branches.asked, 0.0
     for chunk in chunks:
         yield chunk
-        if len(chunk) == CHUNK_ROWS and lake.branches.asked != asked:
+        now = lake.environment.monotonic()
+        if lake.branches.asked != asked:
+            asked, busy_until = lake.branches.asked, now + BUSY_S
+        if len(chunk) == CHUNK_ROWS and now < busy_until:
             lake.environment.sleep(PAUSE_S)
-        asked = lake.branches.asked

@@ -22,6 +22,7 @@ from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.delete_objects import delete_objects
 from lochan.operations.lake import Lake
 from lochan.operations.put_object import put_object
+from lochan.operations.staged_tree import BUSY_S
 from lochan.refs.cleaner import Cleaner
 from support.lakes import MAIN, Stage, open_stage
 
@@ -199,3 +200,31 @@ def test_a_long_commit_gives_way_to_others_and_only_to_them(*, busy: bool) -> No
     commit(stage.lake, stage.repository, MAIN, REQUEST)
     assert (world.rests > 0) is busy
     assert len(content(stage, head(stage))) == 2000
+
+
+class Clocked(Resting):
+    """A resting environment whose clock moves on by a step whenever it is read."""
+
+    step_s = 0.0
+    time_s = 0.0
+
+    def monotonic(self) -> float:
+        self.time_s += self.step_s
+        return self.time_s
+
+
+@pytest.mark.parametrize(("step_s", "rests"), [(0.0, 4), (BUSY_S, 1)])
+def test_a_long_commit_goes_on_giving_way_to_who_is_held_up(step_s: float, rests: int) -> None:
+    world = Clocked()
+    store = Accompanied(world)
+    stage = open_stage(store, world)
+    rows = [StagedEntry(b"%05d" % number, b"identity", b"data") for number in range(2000)]
+    stage.lake.staging.set_many(branch_of(stage).staging_token, rows)
+
+    def ask_once() -> None:
+        store.beside = lambda: None
+        branch_of(stage)
+
+    store.beside, world.step_s = ask_once, step_s
+    commit(stage.lake, stage.repository, MAIN, REQUEST)
+    assert world.rests == rests
