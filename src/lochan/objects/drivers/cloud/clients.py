@@ -14,12 +14,14 @@ from botocore import UNSIGNED
 from botocore.config import Config
 from obstore.store import AzureStore, GCSStore, S3Store
 
+from lochan.config.surroundings import variables
 from lochan.objects.drivers.cloud.settings import CloudSettings
 from lochan.objects.namespace import Namespace
 
 Store = S3Store | GCSStore | AzureStore
 
 _CONNECT_S = 5
+_REGION = "us-east-1"
 _FOREVER = timedelta(days=7)  # a large object may take long; each piece of it may not
 
 
@@ -55,7 +57,7 @@ class Clients:
         told = self._settings
         bucket, prefix = self._namespace.authority, self._namespace.path or None
         client = {
-            "allow_http": told.endpoint.startswith("http://"),
+            "allow_http": self._endpoint().startswith("http://"),
             "connect_timeout": timedelta(seconds=_CONNECT_S),
             "read_timeout": timedelta(seconds=told.timeout_s),
             "timeout": _FOREVER,
@@ -81,8 +83,8 @@ class Clients:
         told = self._settings
         names = {
             "s3": {
-                "endpoint": told.endpoint,
-                "region": told.region,
+                "endpoint": self._endpoint(),
+                "region": self._region(),
                 "access_key_id": told.access_key_id,
                 "secret_access_key": told.secret_access_key,
                 "session_token": told.session_token,
@@ -97,6 +99,16 @@ class Clients:
         }[self._namespace.scheme]
         anonymous = {"skip_signature": "true"} if told.anonymous else {}
         return {name: value for name, value in names.items() if value} | anonymous
+
+    def _endpoint(self) -> str:
+        """Give where the store is, if that was said, by whomever."""
+        around = variables() if self._namespace.scheme == "s3" else {}
+        found = map(around.get, ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"))
+        return self._settings.endpoint or next(filter(None, found), "")
+
+    def _region(self) -> str:
+        found = map(variables().get, ("AWS_REGION", "AWS_DEFAULT_REGION"))
+        return self._settings.region or next(filter(None, found), _REGION)
 
     def _boto(self, retries: int):  # type: ignore[no-untyped-def]  # noqa: ANN202  no types there
         told = self._settings
@@ -114,7 +126,7 @@ class Clients:
             return _session().client(
                 "s3",
                 endpoint_url=told.endpoint or None,
-                region_name=told.region,
+                region_name=self._region(),
                 aws_access_key_id=told.access_key_id or None,
                 aws_secret_access_key=told.secret_access_key or None,
                 aws_session_token=told.session_token or None,

@@ -7,7 +7,8 @@
     az://container/prefix?account_name=...&account_key=...
 
 Without keys the libraries look where their clouds put them: the instance's role, their own files
-and variables.
+and variables. So are AWS_ENDPOINT_URL and AWS_REGION heeded where nothing is said here: namespaces
+of repositories, which are stored, say nothing.
 """
 
 import msgspec
@@ -39,7 +40,7 @@ class CloudSettings(msgspec.Struct, frozen=True, kw_only=True):
     part_bytes: int = 8 * MIB
     timeout_s: float = 60.0
     retries: int = 4
-    region: str = "us-east-1"
+    region: str = ""
     access_key_id: str = ""
     secret_access_key: str = ""
     session_token: str = ""
