@@ -16,8 +16,8 @@ from lochan.pipelines.datum import (
     DatumRow,
     datum_hash,
     datum_id,
+    file_content,
     order_of,
-    source_of,
 )
 from lochan.pipelines.datum_index import DatumIndex, Known
 from lochan.pipelines.globs import ROOT
@@ -138,12 +138,22 @@ def _rows_of(
 def _numbered(rows: Iterable[Row], digest: str) -> tuple[Datum, ...]:
     ordered = sorted(rows, key=lambda row: order_of(part.file for part in row))
     spelled = digest.encode()
+    contents: dict[int, bytes] = {}  # by object: a part of many datums is hashed once
+
+    def content_of(file: DatumFile) -> bytes:
+        found = contents.get(id(file))
+        if found is None:
+            found = contents[id(file)] = file_content(file)
+        return found
+
     datums: list[Datum] = []
     for number, row in enumerate(ordered):
         files = _files(row)
-        id = datum_id(files)  # noqa: A001 - the page's word
+        name = datum_id(files)
         size = sum(part.bytes for part in row)
-        datums.append(Datum(id, datum_hash(id, spelled, files), files, number, size))
+        datums.append(
+            Datum(name, datum_hash(name, spelled, files, content_of), files, number, size)
+        )
     return tuple(datums)
 
 
@@ -153,7 +163,7 @@ def _files(row: Row) -> tuple[DatumFile, ...]:
 
 def _is_same_content(row: DatumRow, datum: Datum) -> bool:
     counted = [
-        (source.identity, source_of(file).identity)
+        (source.identity, file_content(file))
         for source, file in zip(row.sources, datum.files, strict=True)
         if not file.reference
     ]

@@ -2,7 +2,8 @@
 """A datum: the smallest part of the input that the code is run on, and what became of it.
 
     datum id     H(count, then for each file: input name, repository, key, captures)
-    datum hash   H(datum id, transform digest, then for each file that is no reference: identities)
+    datum hash   H(datum id, transform digest, then for each file that is no reference: content)
+    content      of an object its identity; of a folder H(key and identity of each member)
 
 Every field is preceded by its length, so no two lists of fields give the same bytes. Branch names
 are in neither: a branch that reads the same files reuses what others have computed.
@@ -15,7 +16,7 @@ no job has a say in. Numbers are for one plan only: they follow that order, and 
 anew.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import Enum
 from hashlib import sha256
 
@@ -76,7 +77,7 @@ class Source(msgspec.Struct, frozen=True, array_like=True):
     input: str
     repository: str
     key: bytes
-    identity: bytes  # of the object; of a folder, a hash over its members' keys and identities
+    identity: bytes  # its content
 
 
 class DatumRow(msgspec.Struct, frozen=True, array_like=True):
@@ -111,24 +112,27 @@ def datum_id(files: tuple[DatumFile, ...]) -> bytes:
     return hashed(fields)
 
 
-def datum_hash(id: bytes, digest: bytes, files: tuple[DatumFile, ...]) -> bytes:  # noqa: A002 - the page's word
+def datum_hash(
+    id: bytes,  # noqa: A002 - the page's word
+    digest: bytes,
+    files: Iterable[DatumFile],
+    content_of: Callable[[DatumFile], bytes] | None = None,
+) -> bytes:
     """Name a datum by its content and by what is done with it."""
-    fields = [id, digest]
-    for file in files:
-        if not file.reference:
-            fields.append(str(file.size).encode())
-            for member in file.members:
-                fields += [member.key, member.identity]
-    return hashed(fields)
+    content = content_of or file_content
+    return hashed([id, digest, *(content(file) for file in files if not file.reference)])
+
+
+def file_content(file: DatumFile) -> bytes:
+    """Name the content of a file: an object's identity, or a hash over all that a folder holds."""
+    if not file.key.endswith(b"/") and len(file.members) == 1:
+        return file.members[0].identity
+    return hashed([part for one in file.members for part in (one.key, one.identity)])
 
 
 def source_of(file: DatumFile) -> Source:
     """Keep of a file what tells it apart."""
-    if not file.key.endswith(b"/") and len(file.members) == 1:
-        identity = file.members[0].identity
-    else:
-        identity = hashed([part for one in file.members for part in (one.key, one.identity)])
-    return Source(file.input, file.repository, file.key, identity)
+    return Source(file.input, file.repository, file.key, file_content(file))
 
 
 def hashed(fields: list[bytes]) -> bytes:
