@@ -13,6 +13,7 @@ _SERVER = "Server"
 _REFS = "Repositories and refs"
 _HISTORY = "History"
 _DATA = "Objects"
+_PIPELINES = "Pipelines"
 _USERS = "Users and settings"
 _LAKE = "Care for a lake, beside its servers"
 _OTHER = "Other"
@@ -55,6 +56,10 @@ WORDS = {
     "local": Word("lochan.cli.local", "Keep a folder of this machine and a branch alike.", _DATA),
     "pfs": Word("lochan.cli.pfs", "The verbs of 2016: commits that are started and filled.", _DATA),
     "spark": Word("lochan.cli.spark", "Run Spark on a lake: shell, script, cluster.", _DATA),
+    "pipeline": Word("lochan.cli.pipeline", "Make pipelines, run them, see them.", _PIPELINES),
+    "job": Word("lochan.cli.job", "Look at jobs, their datums and logs.", _PIPELINES),
+    "provenance": Word("lochan.cli.provenance", "Show what made something.", _PIPELINES),
+    "worker": Word("lochan.cli.worker", "Run the jobs of pipelines.", _PIPELINES),
     "auth": Word("lochan.cli.auth", "Users, groups, policies, credentials, login.", _USERS),
     "fsck": Word("lochan.cli.fsck", "Look for damage, and mend what can be.", _LAKE),
     "report": Word("lochan.cli.report", "Show how much storage refs hold.", _LAKE),

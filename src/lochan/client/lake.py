@@ -8,6 +8,7 @@ from typing import IO, Any, Self
 from lochan.client import html
 from lochan.client.groups import Groups
 from lochan.client.pages import items
+from lochan.client.pipelines import Pipelines
 from lochan.client.policies import Policies
 from lochan.client.reference import Reference
 from lochan.client.repository import Repository
@@ -112,6 +113,11 @@ class Lake:
     def policies(self) -> Policies:
         """Give the policies."""
         return Policies(self.transport)
+
+    @property
+    def pipelines(self) -> Pipelines:
+        """Give the pipelines, and their jobs."""
+        return Pipelines(self.transport)
 
     def close(self) -> None:
         """Close what was opened. Idempotent."""

@@ -12,6 +12,7 @@ from lochan.client.stored_object import StoredObject
 from lochan.client.transport import Transport
 from lochan.shapes import commits
 from lochan.shapes.objects import ListObjectsQuery, ObjectStats, ObjectStatsList
+from lochan.shapes.provenance import ProvenanceGraph, ProvenanceQuery
 from lochan.shapes.refs import (
     Diff,
     DiffList,
@@ -162,6 +163,13 @@ class Reference:
         )
         path = self._at("merge", str(destination))
         return self._transport.call("POST", path, MergeResult, body=body).reference
+
+    def provenance(
+        self, direction: Literal["up", "down"] = "up", path: str = ""
+    ) -> ProvenanceGraph:
+        """Give all that made this commit, or all that was made of it; of a file, the datums too."""
+        query = ProvenanceQuery(direction=direction, path=path)
+        return self._transport.call("GET", self._at("provenance"), ProvenanceGraph, query=query)
 
     def _at(self, *rest: str) -> tuple[str, ...]:
         return ("repositories", self.repository_id, "refs", self.id, *rest)

@@ -13,7 +13,7 @@ from lochan.errors import JobFailed
 from lochan.model.ids import MetaRangeId, StorageNamespace
 from lochan.pipelines.checks import CheckTask, Query, require_passed, run_checks
 from lochan.pipelines.datum import Member
-from lochan.pipelines.places import ProcessPlaces
+from lochan.pipelines.places import ProcessPlaces, Storages
 from lochan.pipelines.spec import Check
 from lochan.pipelines.work import ReadAs
 from lochan.spark.frame_inputs import open_members
@@ -27,7 +27,7 @@ def check_output(spark: SparkSession, task: CheckTask, environment: Environment)
     require_passed(run_checks(task, environment, places, queries(spark, environment, places)))
 
 
-def queries(spark: SparkSession, environment: Environment, places: ProcessPlaces) -> Query:
+def queries(spark: SparkSession, environment: Environment, places: Storages) -> Query:
     """Give what runs the queries of checks on a session."""
 
     def ask(task: CheckTask, check: Check) -> bool:
@@ -63,7 +63,7 @@ def send_table(spark: SparkSession, task: TableTask, environment: Environment) -
 def _table(
     spark: SparkSession,
     environment: Environment,
-    places: ProcessPlaces,
+    places: Storages,
     namespace: str,
     tree: str,
 ) -> DataFrame:

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`lochan pipeline`: make pipelines of a file, run them, look at them."""
+
+from collections.abc import Iterable
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from lochan.cli.on_lake import on_lake
+from lochan.cli.show import Show
+from lochan.cli.shown_jobs import JOB_COLUMNS, watching
+from lochan.cli.verb import new_app
+from lochan.client.jobs import Run
+from lochan.client.lake import Lake
+from lochan.shapes.pipelines import Pipeline
+
+app = new_app("Make pipelines, run them, and see how they hang together.")
+
+File = Annotated[Path, typer.Argument(help="Spec of one or more pipelines; code lies beside it.")]
+Name = Annotated[str, typer.Argument(help="Name of the pipeline.")]
+# Imported when it is needed alone: it brings Spark along.
+_HERE: Final = "lochan.spark.run_here"
+_COLUMNS: Final = {
+    "pipeline": lambda one: one.pipeline,
+    "state": lambda one: one.state,
+    "reads": lambda one: ", ".join(_reads(one.spec["input"])),
+    "writes": lambda one: f"{one.spec['output']['repo']}@{one.spec['output']['branch']}",
+    "version": lambda one: one.version[:12],
+}
+
+
+@on_lake(app, "create")
+def create(show: Show, lake: Lake, file: File) -> None:
+    """Make the pipelines of a file.
+
+    Example: lochan pipeline create pipeline.yaml
+    """
+    _tell(show, lake.pipelines.create(file))
+
+
+@on_lake(app, "update")
+def update(
+    show: Show,
+    lake: Lake,
+    file: File,
+    *,
+    reprocess: Annotated[
+        bool, typer.Option("--reprocess", help="Run every datum again, and now.")
+    ] = False,
+    create_missing: Annotated[
+        bool, typer.Option("--create", help="Make pipelines that are not there yet.")
+    ] = False,
+) -> None:
+    """Give pipelines another version; what is the same stays as it is.
+
+    Example: lochan pipeline update pipeline.yaml --create
+    """
+    changed = lake.pipelines.update(file, reprocess=reprocess, create=create_missing)
+    if reprocess:
+        for one in changed:
+            lake.pipelines.run(one.pipeline)
+    _tell(show, changed)
+
+
+@on_lake(app, "list")
+def list_pipelines(show: Show, lake: Lake) -> None:
+    """List the pipelines.
+
+    Example: lochan pipeline list
+    """
+    show.rows(lake.pipelines.list(), _COLUMNS)
+
+
+@on_lake(app, "show")
+def show_pipeline(
+    show: Show,
+    lake: Lake,
+    name: Name,
+    *,
+    jobs: Annotated[int, typer.Option("--jobs", min=0, help="How many jobs to list.")] = 10,
+) -> None:
+    """Show a pipeline, what is in its digest, and its newest jobs.
+
+    Example: lochan pipeline show words
+    """
+    found = lake.pipelines.get(name)
+    if show.json:
+        show.value(found)
+        return
+    columns = {
+        **_COLUMNS,
+        "made by": lambda one: one.principal,
+        "digest": lambda one: f"{one.digest[:12]} of {', '.join(one.hashed) or 'the spec'}",
+    }
+    show.record(found, columns)
+    show.line("")
+    show.rows(lake.pipelines.jobs.of(name, max_amount=jobs), JOB_COLUMNS)
+
+
+@on_lake(app, "delete")
+def delete(show: Show, lake: Lake, name: Name) -> None:
+    """Take a pipeline away; its output stays.
+
+    Example: lochan pipeline delete words
+    """
+    lake.pipelines.delete(name)
+    show.done(f"{name} is gone; what it wrote stays", pipeline=name)
+
+
+@on_lake(app, "pause")
+def pause(show: Show, lake: Lake, name: Name) -> None:
+    """Let new commits start nothing.
+
+    Example: lochan pipeline pause words
+    """
+    lake.pipelines.pause(name)
+    show.done(f"{name} rests", pipeline=name, state="paused")
+
+
+@on_lake(app, "resume")
+def resume(show: Show, lake: Lake, name: Name) -> None:
+    """Let new commits start jobs again.
+
+    Example: lochan pipeline resume words
+    """
+    lake.pipelines.resume(name)
+    show.done(f"{name} runs again", pipeline=name, state="active")
+
+
+@on_lake(app, "run")
+def run(
+    show: Show,
+    lake: Lake,
+    name: Name,
+    *,
+    branch: Annotated[
+        str, typer.Option("--branch", help="Read and write on this branch, wherever it is.")
+    ] = "",
+    commit: Annotated[
+        list[str] | None,
+        typer.Option("--commit", metavar="INPUT=REF", help="Fix an input to a ref."),
+    ] = None,
+    key: Annotated[
+        str, typer.Option("--key", help="Runs with one key are one run; to ask again safely.")
+    ] = "",
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for its end.")] = True,
+) -> None:
+    """Run a pipeline and all that hangs below it, whether something changed or not.
+
+    On a lake in a folder (--lake) it runs in this process; else the server's scheduler, or a
+    worker, runs it.
+
+    Example: lochan pipeline run words --branch experiment
+    """
+    fixed = dict(text.split("=", 1) for text in commit or () if "=" in text)
+    decided = lake.pipelines.run(name, branch=branch, commits=fixed, key=key)
+    if lake.inside is not None:
+        _run_here(show, lake, decided)
+    elif wait:
+        with watching(show) as watch:
+            decided.wait(watch)
+    show.rows(decided.look().jobs, JOB_COLUMNS)
+
+
+@on_lake(app, "stop")
+def stop(show: Show, lake: Lake, name: Name) -> None:
+    """Ask for the end of all jobs of a pipeline that have not ended.
+
+    Example: lochan pipeline stop words
+    """
+    jobs = lake.pipelines.jobs
+    asked = [jobs.stop(job.id) for job in jobs.of(name, max_amount=100) if not job.finished]
+    show.rows(asked, JOB_COLUMNS)
+
+
+@on_lake(app, "dag")
+def dag(
+    show: Show,
+    lake: Lake,
+    *,
+    dot: Annotated[bool, typer.Option("--dot", help="Draw for Graphviz.")] = False,
+) -> None:
+    """Show how all pipelines hang together.
+
+    Example: lochan pipeline dag --dot | dot -Tsvg > dag.svg
+    """
+    graph = lake.pipelines.graph()
+    if dot and not show.json:
+        show.text(graph.dot)
+        return
+    show.rows(
+        graph.nodes,
+        {
+            "reads": lambda node: ", ".join(node.reads),
+            "pipeline": lambda node: node.pipeline + (" (paused)" if node.paused else ""),
+            "writes": lambda node: node.writes,
+        },
+    )
+
+
+def _run_here(show: Show, lake: Lake, decided: Run) -> None:
+    here = import_module(_HERE)
+    ended = here.run_set(lake.inside, decided.id, lambda job: show.note(_ended(job)))
+    here.require_good(ended)
+
+
+def _ended(job: Any) -> str:  # noqa: ANN401 - a record of the lake's inside
+    return f"{job.pipeline}: {job.state.value} {job.reason}".rstrip()
+
+
+def _tell(show: Show, made: Iterable[Pipeline]) -> None:
+    show.rows(made, _COLUMNS)
+
+
+def _reads(node: dict[str, Any]) -> list[str]:
+    if node["kind"] == "repo":
+        return [f"{node['repo']}@{node['branch']}:{node['glob']}"]
+    if node["kind"] == "cron":
+        return [f"clock {node['schedule']}"]
+    return [text for part in node["inputs"] for text in _reads(part)]

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs: looked at, waited for, stopped; what their datums did and said."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from lochan.client import html
+from lochan.client.pages import items
+from lochan.client.transport import Transport
+from lochan.errors import Conflict
+from lochan.shapes.pipelines import (
+    Datum,
+    DatumList,
+    Job,
+    JobList,
+    JobQuery,
+    JobSet,
+    LineageEvents,
+    LogLine,
+    LogLines,
+    LogQuery,
+)
+
+ENDS: Final = frozenset({"success", "failure", "killed", "unrunnable", "skipped"})
+GOOD: Final = frozenset({"success", "skipped"})
+_LOOK_S: Final = 0.5
+
+Watch = Callable[[JobSet], object]
+"""Told how far the jobs of a run are, whenever somebody looked."""
+
+
+class Jobs:
+    """The jobs of a lake's pipelines."""
+
+    def __init__(self, transport: Transport) -> None:
+        """Speak through a transport."""
+        self._transport = transport
+
+    def of(self, pipeline: str, *, max_amount: int | None = None) -> Iterator[Job]:
+        """Give the jobs of a pipeline, newest first."""
+
+        def fetch(behind: str, amount: int) -> JobList:
+            query = JobQuery(after=behind, amount=amount)
+            return self._transport.call(
+                "GET", ("pipelines", pipeline, "jobs"), JobList, query=query
+            )
+
+        return items(fetch, max_amount=max_amount)
+
+    def get(self, job: str) -> Job:
+        """Give a job as it is now. Raises NotFound."""
+        return self._transport.call("GET", ("jobs", job), Job)
+
+    def stop(self, job: str) -> Job:
+        """Ask for the end of a job."""
+        return self._transport.call("POST", ("jobs", job, "stop"), Job)
+
+    def datums(self, job: str, *, max_amount: int | None = None) -> Iterator[Datum]:
+        """Give the datums of what a job published."""
+
+        def fetch(behind: str, amount: int) -> DatumList:
+            query = JobQuery(after=behind, amount=amount)
+            return self._transport.call("GET", ("jobs", job, "datums"), DatumList, query=query)
+
+        return items(fetch, max_amount=max_amount)
+
+    def logs(self, job: str, datum: str = "") -> list[LogLine]:
+        """Give what a job's code printed, of one datum or of all."""
+        query = LogQuery(datum=datum)
+        return self._transport.call("GET", ("jobs", job, "logs"), LogLines, query=query).results
+
+    def events(self, job: str) -> list[dict[str, Any]]:
+        """Give a job as events of OpenLineage."""
+        return self._transport.call("GET", ("jobs", job, "events"), LineageEvents).results
+
+    def run(self, job_set: str) -> "Run":
+        """Name the run of a job set. Raises NotFound."""
+        path = ("job-sets", job_set)
+        return Run(self._transport, self._transport.call("GET", path, JobSet))
+
+
+class Run:
+    """A job set that was decided: all jobs that one cause calls for."""
+
+    def __init__(self, transport: Transport, decided: JobSet) -> None:
+        """Stand for a decided set."""
+        self._transport = transport
+        self._known = decided
+
+    @property
+    def id(self) -> str:
+        """Name the job set."""
+        return self._known.id
+
+    @property
+    def jobs(self) -> list[Job]:
+        """Give its jobs as last seen, upstream first."""
+        return self._known.jobs
+
+    @property
+    def is_over(self) -> bool:
+        """Say whether all of them had ended when last looked at."""
+        return all(job.state in ENDS for job in self._known.jobs)
+
+    def look(self) -> JobSet:
+        """Ask how far it is."""
+        self._known = self._transport.call("GET", ("job-sets", self.id), JobSet)
+        return self._known
+
+    def wait(self, watch: Watch | None = None, *, timeout_s: float | None = None) -> list[Job]:
+        """Wait until all jobs have ended.
+
+        Raises: Conflict, code job-failed, when one came to no good end, or run-not-over when
+        `timeout_s` seconds have passed.
+        """
+        environment = self._transport.environment
+        give_up = None if timeout_s is None else environment.monotonic() + timeout_s
+        while True:
+            found = self.look()
+            if watch is not None:
+                watch(found)
+            if self.is_over:
+                break
+            if give_up is not None and environment.monotonic() >= give_up:
+                message = f"the run {self.id} is not over; is a scheduler or a worker running?"
+                raise Conflict(message, code="run-not-over")
+            environment.sleep(_LOOK_S)
+        bad = [job for job in found.jobs if job.state not in GOOD]
+        if bad:
+            first = bad[0]
+            message = f"{first.pipeline} ended as {first.state}: {first.reason}"
+            raise Conflict(message, code="job-failed", job=first.id)
+        return found.jobs
+
+    def _repr_html_(self) -> str:
+        rows = [(job.pipeline, job.state, job.reason, job.commit[:12]) for job in self.jobs]
+        return html.table(f"run {self.id}", ("pipeline", "state", "reason", "commit"), rows)
