@@ -94,13 +94,9 @@ class _ThreadEvent:
 class RealEnvironment:
     """The machine's own clocks, random source and threads."""
 
-    def now(self) -> float:
-        """Read the wall clock."""
-        return time.time()
-
-    def monotonic(self) -> float:
-        """Read the monotonic clock."""
-        return time.monotonic()
+    # The clocks themselves: a request looks at them half a dozen times.
+    now = staticmethod(time.time)
+    monotonic = staticmethod(time.monotonic)
 
     def sleep(self, seconds: float) -> None:
         """Block this thread."""

@@ -66,6 +66,8 @@ class _Resources:
     def hold(self, resource: str) -> bool:
         if self._all or resource in self._exact:
             return True
+        if not self._patterns:
+            return False
         return any(matches(resource) for matches in self._patterns)
 
     def hold_all(self, beginning: str) -> bool:

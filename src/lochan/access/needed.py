@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import msgspec
+
 from lochan.errors import InvalidInput
 
 
-@dataclass(frozen=True, slots=True)
-class Permission:
+class Permission(msgspec.Struct, frozen=True):
     """One action on one resource; `below`, on all that the star at its end may stand for.
 
     Without it a star is a star.

@@ -174,7 +174,7 @@ class Adapter:
                 found = self._at_once(scope.path, scope.query_string, listed)
                 if isinstance(found, Answer):
                     with suppress(ProtocolClosed):
-                        protocol.response_bytes(*found)
+                        protocol.response_bytes(found.status, found.headers, found.body)
                     return
                 fetch = found
             body = io.BytesIO()
@@ -305,7 +305,7 @@ class _Exchange:
         fetched = self.fetch() if self.fetch is not None else None
         if fetched is not None:
             with suppress(ProtocolClosed):
-                self.protocol.response_bytes(*fetched)
+                self.protocol.response_bytes(fetched.status, fetched.headers, fetched.body)
             return
         chunks = application(self.environ, self._start)
         try:

@@ -17,7 +17,7 @@ questions of the same declaration: credentials, query, permission, the user's ra
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
@@ -36,7 +36,7 @@ _JSON_HEADERS: Final = (("content-type", JSON), ("x-content-type-options", "nosn
 Headers = Mapping[str, str]
 
 
-class Answer(NamedTuple):
+class Answer(msgspec.Struct):
     """What is sent: a status, headers that may be added to, and the body."""
 
     status: int
@@ -47,12 +47,7 @@ class Answer(NamedTuple):
 Fetch = Callable[[], Answer | None]  # None again: the long way
 
 
-class Glanced(NamedTuple):
-    """What came of a request that was looked at."""
-
-    route: Route
-    user: str
-    answer: Answer | Fetch
+Glanced = tuple[Route, str, Answer | Fetch]  # which route, who asks, and what came of it
 
 
 class AtOnce:
@@ -108,9 +103,9 @@ class _Way:
             return None
         services.admission.admit(principal.user)
         if isinstance(found, msgspec.Struct):
-            return Glanced(self._route, principal.user, _shape(self._route, found))
+            return self._route, principal.user, _shape(self._route, found)
         fetch = found
-        return Glanced(self._route, principal.user, lambda: _fetched(self._route, fetch))
+        return self._route, principal.user, lambda: _fetched(self._route, fetch)
 
 
 def _shape(route: Route, shape: msgspec.Struct) -> Answer:

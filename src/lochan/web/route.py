@@ -18,7 +18,7 @@ getBranch), its docstring the summary.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Final, NamedTuple, NotRequired, TypedDict, Unpack
+from typing import Any, Final, NotRequired, TypedDict, Unpack
 
 import msgspec
 
@@ -47,7 +47,7 @@ Shape = Json | Content
 Handler = Callable[[Call], object]
 
 
-class Glance(NamedTuple):
+class Glance(msgspec.Struct, frozen=True):
     """A permitted request by somebody known, as far as memory tells."""
 
     lake: Lake
