@@ -14,6 +14,9 @@ objects below it. An object is a file with itself as its only member.
 Datums have an order of their own (`order_of`): that of the names and keys of what they read, which
 no job has a say in. Numbers are for one plan only: they follow that order, and the next plan counts
 anew.
+
+Plans have a hundred thousand of these. They hold bytes and each other, never in a circle, so that
+Python's collector of circles need not walk them (gc=False).
 """
 
 from collections.abc import Callable, Iterable
@@ -23,7 +26,7 @@ from hashlib import sha256
 import msgspec
 
 
-class Member(msgspec.Struct, frozen=True, array_like=True):
+class Member(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One object of an input: where it is in the tree, and its entry there, encoded."""
 
     key: bytes
@@ -31,7 +34,7 @@ class Member(msgspec.Struct, frozen=True, array_like=True):
     entry: bytes
 
 
-class DatumFile(msgspec.Struct, frozen=True, array_like=True):
+class DatumFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What one input gives to a datum."""
 
     input: str
@@ -47,7 +50,7 @@ class DatumFile(msgspec.Struct, frozen=True, array_like=True):
         return len(self.members)
 
 
-class Datum(msgspec.Struct, frozen=True, array_like=True):
+class Datum(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What the code is run on once. `number` is its place in the plan."""
 
     id: bytes
@@ -64,14 +67,14 @@ class DatumState(Enum):
     FAILED = "failed"  # quarantined: without output, and run again by the next job
 
 
-class OutputFile(msgspec.Struct, frozen=True, array_like=True):
+class OutputFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One object that a datum wrote: its key in the output, and its entry, encoded."""
 
     key: bytes
     entry: bytes
 
 
-class Source(msgspec.Struct, frozen=True, array_like=True):
+class Source(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One input of a datum, without its content, as the index keeps it."""
 
     input: str
@@ -80,7 +83,7 @@ class Source(msgspec.Struct, frozen=True, array_like=True):
     identity: bytes  # its content
 
 
-class DatumRow(msgspec.Struct, frozen=True, array_like=True):
+class DatumRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A datum in an index: what it was made of, and what it made."""
 
     id: bytes
