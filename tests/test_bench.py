@@ -22,6 +22,7 @@ BENCH = Path(__file__).resolve().parent.parent / "bench"
         ("refs_transport", 2),
         ("tombstones", 5),
         ("rest", 6),
+        ("attempts", 2),
     ],
 )
 def test_a_part_measures_every_row_that_it_promises(part: str, rows: int) -> None:

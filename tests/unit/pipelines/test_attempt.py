@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 import hashlib
 import sys
+import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lochan.environment import RealEnvironment
-from lochan.errors import InvalidInput, JobFailed, NotFound, Unavailable
+from lochan.errors import InvalidInput, JobFailed, Unavailable
 from lochan.model.codec import decode_entry
-from lochan.model.entry import AddressType, Block, Entry, entry_of_blocks, identity
-from lochan.model.ids import LineageId
-from lochan.model.instant import Instant
-from lochan.model.records import Clock
+from lochan.model.entry import identity
 from lochan.objects.address import find_data
 from lochan.objects.store import WHOLE, Extent, ObjectStore, Reading
 from lochan.pipelines.datum import DatumState, source_of
@@ -100,149 +97,6 @@ def test_rel_P6_a_second_attempt_writes_the_same_and_touches_nothing_of_the_firs
     assert before.items() <= after.items()
     assert made[0] == made[1]
     assert first.datums_hash == second.datums_hash
-
-
-def test_a_folder_is_read_by_paths_inside_it_or_from_the_root() -> None:
-    ground = Ground()
-    members = [ground.member(f"x/{name}", name.encode()) for name in ("1", "2")]
-    seen: list[object] = []
-
-    def look(src: InputFiles) -> None:
-        seen.extend([src.path, src.paths, len(src), src.captures, src.size])
-        seen.extend([src.read_bytes("x/1"), src.read_bytes("2"), [one.path for one in src]])
-        with pytest.raises(NotFound):
-            src.open("3")
-        with pytest.raises(InvalidInput, match="2 objects"):
-            src.read_bytes()
-
-    made = ground.run(look, ground.datum(ground.file("x/", *members, captures=("x",))))
-
-    assert made.processed == 1
-    paths = ("x/1", "x/2")
-    assert seen == ["x/", paths, 2, ("x",), 2, b"1", b"2", list(paths)]
-
-
-def test_an_input_that_a_datum_lacks_is_empty_and_a_group_has_several_matches() -> None:
-    ground = Ground()
-    files = [
-        ground.file(key, ground.member(key, b"x"), name="many", captures=(key,)) for key in "ab"
-    ]
-    seen: list[object] = []
-
-    def look(src: InputFiles, many: InputFiles) -> None:
-        seen.extend([len(src), src.paths, src.captures, many.matches, many.paths])
-        with pytest.raises(InvalidInput, match="2 paths"):
-            _ = many.path
-
-    ground.run(look, ground.datum(*files))
-
-    assert seen == [0, (), (), (("a", ("a",)), ("b", ("b",))), ("a", "b")]
-
-
-def test_local_copies_are_private_and_go_with_the_datum() -> None:
-    ground = Ground()
-    folder = ground.file("x/", ground.member("x/1/a", b"1"), ground.member("x/2", b""))
-    seen: list[Path] = []
-
-    def look(src: InputFiles) -> None:
-        place = src.local()
-        assert (place / "1" / "a").read_bytes() == b"1"
-        assert (place / "2").read_bytes() == b""
-        (place / "1" / "a").write_bytes(b"changed")
-        assert src.local() == place
-        seen.append(place)
-
-    ground.run(look, ground.datum(folder))
-
-    assert seen[0].name == "x"
-    assert not seen[0].exists()
-    assert ground.run(upper, ground.datum(ground.file("x/1/a", folder.members[0]))).processed
-
-
-@pytest.mark.parametrize("key", ["../a", "a/../../b", "/a", "a//b", ".", "a\0b"])
-def test_no_key_leads_a_local_copy_out_of_its_folder(key: str) -> None:
-    ground = Ground()
-    datum = ground.datum(ground.file(key, ground.member(key, b"x")))
-
-    with pytest.raises(JobFailed, match="can be no path of a file"):
-        ground.run(lambda src: src.local(), datum)
-
-
-@pytest.mark.parametrize("keys", [("a", "a/b"), ("a/b", "a")])
-def test_what_is_a_file_and_a_folder_has_no_local_copy(keys: tuple[str, str]) -> None:
-    ground = Ground()
-    datum = ground.datum(ground.file("/", *(ground.member(key, b"x") for key in keys)))
-
-    with pytest.raises(JobFailed, match="a disk cannot hold both"):
-        ground.run(lambda src: src.local(), datum)
-
-
-def test_an_object_that_stands_for_a_folder_becomes_one() -> None:
-    ground = Ground()
-    members = [ground.member(key, b"") for key in ("d/", "d/x", "e/")]
-    seen: list[set[str]] = []
-
-    def look(src: InputFiles) -> None:
-        place = src.local()
-        seen.append({str(path.relative_to(place)) for path in place.rglob("*")})
-
-    ground.run(look, ground.datum(ground.file("/", *members)))
-
-    assert seen == [{"d", "d/x", "e"}]
-
-
-def test_a_key_that_is_no_utf8_is_read_and_written_unchanged() -> None:
-    ground = Ground()
-    member = ground.member("x", b"1")
-    file = ground.file("x", type(member)(b"\xff", member.identity, member.entry))
-    file = type(file)(file.input, file.repository, b"\xff", (), file.members)
-
-    rows = ground.rows(ground.run(upper, ground.datum(file)))
-
-    assert rows[0].outputs[0].key == b"\xff"
-
-
-def test_files_of_blocks_and_objects_elsewhere_are_read(tmp_path: Path) -> None:
-    ground = Ground()
-    ground.inputs.put("data/blocks/1", b"abcdef")
-    blocks = [Block("data/blocks/1", at, 2, hashlib.sha256(b"").digest()) for at in (4, 0)]
-    listed = entry_of_blocks(blocks, Clock(LineageId("l"), 1), last_modified=Instant(0))
-    nothing = entry_of_blocks([], Clock(LineageId("l"), 1), last_modified=Instant(0))
-    (tmp_path / "far").write_bytes(b"far away")
-    far = Entry(
-        address=f"file://{tmp_path}/far",
-        last_modified=Instant(0),
-        size=8,
-        e_tag="",
-        address_type=AddressType.FULL,
-    )
-    entries = {"listed": listed, "nothing": nothing, "far": far}
-    files = [ground.file(key, ground.member(key, entry)) for key, entry in entries.items()]
-
-    made = ground.run(upper, *(ground.datum(file, number=n) for n, file in enumerate(files)))
-
-    assert ground.written(made) == {"listed": b"EFAB", "nothing": b"", "far": b"FAR AWAY"}
-
-
-def test_large_files_are_read_at_any_place_and_as_text() -> None:
-    ground = Ground()
-    body = b"".join(b"%07d\n" % number for number in range(400_000))
-    seen: list[object] = []
-
-    def look(src: InputFiles) -> None:
-        with src.open() as file:
-            file.seek(8 * 300_000)
-            seen.append(file.readline())
-            file.seek(-8, 2)
-            seen.append(file.read())
-            file.seek(0)
-            seen.append(hashlib.sha256(file.read()).digest())
-        with src.open(mode="r") as text:
-            seen.append(sum(1 for _ in text))
-
-    ground.run(look, *ground.datums({"a": body}))
-
-    assert seen == [b"0300000\n", b"0399999\n", hashlib.sha256(body).digest(), 400_000]
 
 
 def test_parameters_come_by_name_or_in_the_context() -> None:
@@ -390,6 +244,47 @@ def test_rel_H9_a_store_that_does_not_answer_puts_no_datum_into_quarantine(
 
     assert broken.asked == 3
     assert list(find_manifests(ground.outputs, "job1")) == []
+
+
+def test_a_log_that_stops_in_a_line_is_stored_to_its_last_letter() -> None:
+    ground = Ground(Patient())
+    datums = ground.datums({"a": b""})
+    ground.inputs = Broken(ground.inputs)
+
+    def speak(src: InputFiles) -> None:
+        print("no end of", "line", end="")
+        src.read_bytes()
+
+    with pytest.raises(Unavailable):
+        ground.run(speak, *datums)
+
+    assert ("stdout", "no end of line") in ground.lines()
+
+
+def test_a_thread_that_outlives_its_datum_writes_nothing_any_more() -> None:
+    ground = Ground()
+    go_on = threading.Event()
+    refused: list[str] = []
+    threads: list[threading.Thread] = []
+
+    def leave(src: InputFiles, out: Out) -> None:
+        def late() -> None:
+            go_on.wait(30)
+            with pytest.raises(InvalidInput) as caught:
+                out.write(src.path, b"late")
+            refused.append(caught.value.code)
+
+        threads.append(threading.Thread(target=late))
+        threads[0].start()
+        raise ValueError("failed")
+
+    with pytest.raises(JobFailed):
+        ground.run(leave, *ground.datums({"a": b""}))
+    go_on.set()
+    threads[0].join()
+
+    assert refused == ["datum-over"]
+    assert not ground.outputs.list("data/").entries
 
 
 def test_a_function_that_leaves_by_exit_has_failed() -> None:
