@@ -88,13 +88,15 @@ def update_pipeline(
     spec: Spec,
     files: Files = NO_FILES,
     *,
+    principal: str = "",
     reprocess: bool = False,
     namespaces: Namespaces | None = None,
 ) -> PipelineRecord:
     """Give a pipeline another version, or leave it as it is when spec and files are its own.
 
-    With `reprocess` everything is run again. Raises: NotFound; Conflict when somebody else updates
-    it at this moment; else as `create_pipeline`.
+    Its jobs act for who changed it last. With `reprocess` everything is run again.
+    Raises: NotFound; Conflict when somebody else updates it at this moment; else as
+    `create_pipeline`.
     """
     stored = _stored(lake, spec.pipeline)
     before = get_version(lake, spec.pipeline, stored.record.version)
@@ -106,6 +108,7 @@ def update_pipeline(
             record,
             version=wanted,
             updated=from_seconds(lake.environment.now()),
+            principal=principal or record.principal,
             reprocess=lake.environment.new_id() if reprocess else record.reprocess,
         )
         _put_in_place(lake, stored, record)

@@ -72,6 +72,15 @@ def test_a_pipeline_is_made_once(stage: Stage) -> None:
     assert rows(stage.lake) == before
 
 
+def test_jobs_act_for_who_changed_the_pipeline_last(stage: Stage) -> None:
+    create_pipeline(stage.lake, SPEC, FILES, principal="ada", namespaces=somewhere)
+    update_pipeline(stage.lake, SPEC, FILES, principal="eve")
+    assert get_pipeline(stage.lake, "counts").principal == "ada"
+
+    update_pipeline(stage.lake, changed(description="mine"), FILES, principal="bob")
+    assert get_pipeline(stage.lake, "counts").principal == "bob"
+
+
 def test_an_identical_update_changes_nothing(stage: Stage) -> None:
     made(stage)
     before, record = rows(stage.lake), repository(stage.lake)

@@ -118,6 +118,7 @@ def update_pipeline(call: Call) -> Pipeline:
         call.lake,
         spec,
         files,
+        principal=call.user.user,
         reprocess=call.asked(PipelineUpdateQuery).reprocess,
         namespaces=lambda name: _namespace(call, name),
     )
