@@ -1,24 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Publish: the one compare-and-swap that makes output, datum index and provenance visible together.
 
-    fenced      is the job still this driver's? has it been killed?
     published   is a commit of this job in (base, head]? then somebody came to this point before
-    moved       is the head another than the one the tree was made for?
+    fenced      is the job still this driver's? has it been killed?
     swap        of the branch's record, as it was before these questions were asked
 
 A driver that takes a job over first writes its epoch into the job's record, and then bumps the
 output branch (`fence`): its record becomes another, while nothing that people see changes. An older
-driver that asked the first question before that finds its swap refused, and asks again. So once
-`fence` has returned, only the new driver can publish, and what an older one did publish is found.
+driver that was told it may swap before that finds its swap refused, and asks again. So once `fence`
+has returned, only the new driver can publish, and what an older one did publish is found.
 
-When the swap is lost nothing of the user's code is run again. If the head has moved for another
-reason the tree is made upon the new one; if the same pipeline published there, `BaseMoved` asks for
-a new plan, for which every datum that was run is kept.
+A job's tree follows from its pins and from the commit that it was planned upon, and from nothing
+that others do to the branch meanwhile. So when the swap is lost all is asked again of the new head,
+and nothing of the user's code runs again; only files that begin with the commit, those that several
+datums append to, are made anew, since their epoch is its clock.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
 
 import msgspec
 
@@ -44,21 +43,13 @@ from lochan.pipelines.commit_metadata import (
 )
 from lochan.pipelines.failures import JobKilled
 from lochan.pipelines.jobs import require_driver
-from lochan.pipelines.pin import Base, find_base
+from lochan.pipelines.pin import Base
 from lochan.pipelines.records import Job
 from lochan.pipelines.spec import Collision
 from lochan.pipelines.squash import Outcome, Squash
 from lochan.refs.commits import get_commit
 
-_ATTEMPTS: Final = 100
-
 Gate = Callable[[MetaRangeId], None]  # looks at a tree before anybody sees it; raises JobFailed
-
-
-class BaseMoved(Conflict):
-    """The pipeline has published since the job was planned; it must be planned again."""
-
-    default_code = "job-base-moved"
 
 
 class _Published(Conflict):
@@ -67,10 +58,6 @@ class _Published(Conflict):
     def __init__(self, commit: Commit) -> None:
         super().__init__(f"commit {commit.id} is the job's", code="job-published")
         self.commit = commit
-
-
-class _HeadMoved(Conflict):
-    """The head is another than the one that the tree was made for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,45 +77,40 @@ class Publication:
 def publish(lake: Lake, wanted: Publication, gate: Gate) -> Commit:
     """Squash and publish; gives the job's commit, whoever published it.
 
-    Raises: JobFailed for a collision or by the gate; JobKilled; LeaseLost; BaseMoved; Refused;
-    UnknownOutcome.
+    Raises: JobFailed for a collision or by the gate; JobKilled; LeaseLost; Refused; Conflict when
+    others always came first; UnknownOutcome.
     """
-    base, gated = wanted.base, MetaRangeId("-")
-    for _ in range(_ATTEMPTS):
-        squash = Squash(lake, wanted.output, base.below, wanted.outcome, wanted.collision)
-        now = from_seconds(lake.environment.now())
-        # Its clock is not known yet. Where nothing is appended the tree does not depend on it.
-        made = squash.onto(Clock(LineageId(wanted.job.id), 0), now)
-        if made.tree != gated:
-            gate(made.tree)
-            gated = made.tree
-        metadata = _metadata(wanted, squash.index(), made.hidden)
+    squash = Squash(lake, wanted.output, wanted.base.below, wanted.outcome, wanted.collision)
+    now = from_seconds(lake.environment.now())
+    # Its clock is not known yet. Where nothing is appended the tree does not depend on it.
+    made = squash.onto(Clock(LineageId(wanted.job.id), 0), now)
+    gate(made.tree)
+    said = Said(
+        wanted.committer,
+        wanted.message,
+        _metadata(wanted, squash.index(), made.hidden),
+        now,
+        started=wanted.job.started,
+        finished=now,
+        provenance=provenance_of(wanted.job),
+    )
+    lowest = get_commit(lake.tables(wanted.output), CommitId(wanted.job.base)).generation
 
-        def make(tip: Tip) -> Candidate:
-            _require_wanted(lake, wanted, tip.head, base)  # noqa: B023 - called within the round
-            tree = squash.onto(tip.clocks[-1], now).tree if made.has_appended else made.tree  # noqa: B023
-            return Candidate(tree)
+    def make(tip: Tip) -> Candidate:
+        published = _above(lake, wanted.output, tip.head, wanted.job.id, lowest)
+        if published is not None:
+            raise _Published(published)
+        if require_driver(lake, wanted.job).kill:
+            raise JobKilled(f"job {wanted.job.id} was killed before it published")
+        return Candidate(squash.onto(tip.clocks[-1], now).tree if made.has_appended else made.tree)
 
-        said = Said(
-            wanted.committer,
-            wanted.message,
-            metadata,
-            now,
-            started=wanted.job.started,
-            finished=now,
-            provenance=provenance_of(wanted.job),
+    branch = BranchName(wanted.job.output_branch)
+    try:
+        return advance(
+            lake, wanted.output, branch, said, make, action=Action.PUBLISH, allow_dirty=True
         )
-        branch = BranchName(wanted.job.output_branch)
-        try:
-            return advance(
-                lake, wanted.output, branch, said, make, action=Action.PUBLISH, allow_dirty=True
-            )
-        except _Published as published:
-            return published.commit
-        except _HeadMoved:
-            base = _moved(lake, wanted, base)
-    message = f"branch {wanted.job.output_branch!r} kept moving; try again"
-    raise Conflict(message, code="contended")
+    except _Published as published:
+        return published.commit
 
 
 def fence(lake: Lake, output: Repository, branch: BranchName) -> None:
@@ -172,27 +154,6 @@ def _above(lake: Lake, output: Repository, head: Commit, job: str, lowest: int) 
             return None
         found = commits.get(found.parents[0].encode()).record
     return None
-
-
-def _require_wanted(lake: Lake, wanted: Publication, head: Commit, base: Base) -> None:
-    """Ask what must be so for a swap; see the head of this file."""
-    lowest = get_commit(lake.tables(wanted.output), CommitId(wanted.job.base)).generation
-    published = _above(lake, wanted.output, head, wanted.job.id, lowest)
-    if published is not None:
-        raise _Published(published)
-    if require_driver(lake, wanted.job).kill:
-        raise JobKilled(f"job {wanted.job.id} was killed before it published")
-    if head.id != base.head.id:
-        raise _HeadMoved("the output moved", code="job-head-moved")
-
-
-def _moved(lake: Lake, wanted: Publication, base: Base) -> Base:
-    read = lake.branches.fresh(wanted.output, BranchName(wanted.job.output_branch))
-    head = get_commit(lake.tables(wanted.output), read.record.commit_id)
-    now = find_base(lake, wanted.job, head)
-    if (now.last and now.last.id) != (base.last and base.last.id):
-        raise BaseMoved(f"{wanted.job.pipeline!r} published commit {head.id} meanwhile")
-    return now
 
 
 def _metadata(wanted: Publication, index: MetaRangeId, hidden: MetaRangeId) -> Mapping[str, str]:

@@ -63,7 +63,7 @@ from lochan.pipelines.pin import (
     repository_of,
 )
 from lochan.pipelines.plan import Plan, plan
-from lochan.pipelines.publish import BaseMoved, Publication, fence, find_commit_of, publish
+from lochan.pipelines.publish import Publication, fence, find_commit_of, publish
 from lochan.pipelines.records import Counts, Job, JobState, PipelineVersion
 from lochan.pipelines.registry import digest_for_job
 from lochan.pipelines.run_datums import run_datums
@@ -73,7 +73,6 @@ from lochan.pipelines.tables import PipelineTables
 from lochan.pipelines.work import Engine
 from lochan.refs.commits import get_commit
 
-_PLANS: Final = 10  # times that the base may move under a job
 _END_OF: Final[Mapping[type, JobState]] = {
     JobKilled: JobState.KILLED,
     JobUnrunnable: JobState.UNRUNNABLE,
@@ -208,18 +207,11 @@ class _Run:
         self._driving.change(lambda job: msgspec.structs.replace(job, pins=pins, base=head.id))
 
     def _make(self) -> Commit | None:
-        """Plan, run and publish, and again if the pipeline published elsewhere meanwhile."""
-        for _ in range(_PLANS):
-            base = self._hold()
-            planned, digest = self._plan(base)
-            self._beside.reached(Step.PLANNED)
-            try:
-                return self._run(base, planned, digest)
-            except BaseMoved:
-                head = output_head(self._lake, self._job, self._spec)
-                self._driving.change(_rebased(head))
-        message = f"the output of {self._job.pipeline!r} kept moving; try again"
-        raise Conflict(message, code="contended")
+        """Plan, run and publish."""
+        base = self._hold()
+        planned, digest = self._plan(base)
+        self._beside.reached(Step.PLANNED)
+        return self._run(base, planned, digest)
 
     def _hold(self) -> Base:
         """Keep from collection what is read and will be written; gives what the job goes upon."""
@@ -337,10 +329,6 @@ def _unchanged(job: Job) -> Job:
 
 def _because(reason: str) -> Callable[[Job], Job]:
     return lambda job: msgspec.structs.replace(job, reason=reason)
-
-
-def _rebased(head: Commit) -> Callable[[Job], Job]:
-    return lambda job: msgspec.structs.replace(job, base=head.id)
 
 
 def _running(counts: Counts) -> Callable[[Job], Job]:

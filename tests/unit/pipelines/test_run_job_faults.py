@@ -20,10 +20,12 @@ from lochan.pipelines.failures import LeaseLost
 from lochan.pipelines.input_files import InputFiles
 from lochan.pipelines.jobs import LEASE_S, ask_kill, get_job, open_jobs
 from lochan.pipelines.output_files import Out
-from lochan.pipelines.publish import fence
+from lochan.pipelines.pin import find_base
+from lochan.pipelines.publish import Publication, fence, publish
 from lochan.pipelines.records import JobState
 from lochan.pipelines.run_job import Step
 from lochan.pipelines.spec import JobRules
+from lochan.pipelines.squash import Outcome
 from lochan.pipelines.tables import PipelineTables
 from support.pipeline_world import MAIN, PHOTOS, THUMBS, PipelineWorld, ran, thumbs
 
@@ -110,6 +112,30 @@ def test_a_resumed_job_runs_the_shards_that_came_to_no_end_alone(world: Pipeline
     world.again().drive_at_last(job_of(world))
     assert ran == {"a": 1, "c": 1, "d": 1}
     require_one_commit(world)
+
+
+def test_a_driver_that_finds_the_job_published_has_only_the_rest_to_do(
+    world: PipelineWorld,
+) -> None:
+    steps: list[Step] = []
+    with pytest.raises(Crashed):
+        world.again().drive(job_of(world), dying(Step.PUBLISHED))
+    world.world.sleep(LEASE_S + 1)
+    world.again().drive(job_of(world), steps.append)
+    assert steps == [Step.CLAIMED, Step.PUBLISHED, Step.TOLD]
+    require_one_commit(world)
+
+
+def test_rel_P5_who_publishes_a_job_again_gets_the_commit_that_is_there(
+    world: PipelineWorld,
+) -> None:
+    job = world.drive(job_of(world))
+    before = world.head()
+    base = find_base(world.lake, job, before)
+    where = world.repository(THUMBS)
+    wanted = Publication(job, where, base, Outcome(), "error", "digest", "ann", "again")
+    assert publish(world.lake, wanted, lambda _: None) == before
+    assert world.head() == before
 
 
 def one_kind(number: int) -> list[Fault]:
@@ -266,7 +292,7 @@ def test_a_lost_swap_squashes_again_and_runs_no_code(world: PipelineWorld) -> No
     require_one_commit(world)
 
 
-def test_a_job_that_meets_a_later_commit_of_its_pipeline_plans_again_and_keeps_its_datums(
+def test_a_job_that_meets_a_later_commit_of_its_pipeline_shows_what_it_was_pinned_to(
     world: PipelineWorld,
 ) -> None:
     later = world.decide(world.put({"e": "five"}))
@@ -278,6 +304,7 @@ def test_a_job_that_meets_a_later_commit_of_its_pipeline_plans_again_and_keeps_i
 
     world.drive(world.decided[-2].jobs[0].job, overtake)
     assert world.shown() == AFTER, "what was pinned, though it is the older"
+    assert world.head().parents == (world.commits_of(later.jobs[0].job)[0].id,)
     assert ran["e"] == 1
     assert len(world.commits_of(world.decided[-2].jobs[0].job)) == 1
 
