@@ -5,7 +5,7 @@
 be run, and find the same ones gone: whatever `since` does not look at is as it was.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from lochan.errors import JobFailed
@@ -13,7 +13,6 @@ from lochan.pipelines.combined import Combined, Row, Touched
 from lochan.pipelines.datum import (
     Datum,
     DatumFile,
-    DatumRow,
     datum_hash,
     datum_id,
     file_content,
@@ -43,9 +42,12 @@ class Compared:
         """Give the datums that the base has not, or has not done, or done with another hash."""
         return tuple(datum for datum in self.datums if not self._is_same(datum))
 
+    def was_done(self, id: bytes) -> bool:  # noqa: A002 - the page's word
+        """Say whether the base has a datum, and it did not fail."""
+        return id in self.known and self.known[id].is_processed
+
     def _is_same(self, datum: Datum) -> bool:
-        known = self.known.get(datum.id)
-        return known is not None and known.is_processed and known.hash == datum.hash
+        return self.was_done(datum.id) and self.known[datum.id].hash == datum.hash
 
 
 def since(
@@ -72,31 +74,14 @@ def anew(index: DatumIndex, node: Combined, digest: str) -> Compared:
     return Compared(datums, dict(index.every()), len(datums), values)
 
 
-def same_content(
-    index: DatumIndex, compared: Compared, datums: Iterable[Datum]
-) -> frozenset[bytes]:
-    """Name those of some datums that the base did with the same content, by whatever code."""
-    asked = {
-        datum.id: datum
-        for datum in datums
-        if datum.id in compared.known and compared.known[datum.id].is_processed
-    }
-    rows = index.find(list(asked))
-    return frozenset(id for id, row in rows.items() if _is_same_content(row, asked[id]))  # noqa: A001
+def require_appended(index: DatumIndex, compared: Compared) -> None:
+    """Refuse an input that did more than grow, by the code of the base.
 
-
-def require_appended(index: DatumIndex, compared: Compared, unlike: Sequence[Datum]) -> None:
-    """Refuse an input that did more than grow. Raises JobFailed, code not-appended."""
-    done = [id for id in compared.gone if compared.known[id].is_processed]  # noqa: A001
-    same = same_content(index, compared, unlike)
-    other = [
-        datum.id
-        for datum in unlike
-        if datum.id in compared.known
-        and compared.known[datum.id].is_processed
-        and datum.id not in same
-    ]
-    for ids, what in ((done, "is gone"), (other, "has changed")):
+    Raises JobFailed, code not-appended.
+    """
+    gone = [id for id in compared.gone if compared.was_done(id)]  # noqa: A001
+    other = [datum.id for datum in compared.unlike_base() if compared.was_done(datum.id)]
+    for ids, what in ((gone, "is gone"), (other, "has changed")):
         for row in index.find(ids[:1]).values():
             source = row.sources[0]
             path = source.key.decode(errors="replace")
@@ -159,12 +144,3 @@ def _numbered(rows: Iterable[Row], digest: str) -> tuple[Datum, ...]:
 
 def _files(row: Row) -> tuple[DatumFile, ...]:
     return tuple(part.file for part in row)
-
-
-def _is_same_content(row: DatumRow, datum: Datum) -> bool:
-    counted = [
-        (source.identity, file_content(file))
-        for source, file in zip(row.sources, datum.files, strict=True)
-        if not file.reference
-    ]
-    return all(before == now for before, now in counted)

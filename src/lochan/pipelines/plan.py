@@ -10,9 +10,8 @@ Work is proportional to the change: an input whose tree is the base's is not ope
 that both trees share. Everything is planned anew when it must be: there is no base, another input
 or other code was said, or every job is to run everything. What comes out is the same either way.
 
-`rerun` decides what new code does: on_code_change runs everything, since the digest is part of
-every hash; never keeps what was computed, and compares content alone; every_job runs everything.
-Datums that failed in the base are always tried again.
+New code runs everything, since its digest is part of every hash; what counts as new is decided
+where digests are made (`code`). Datums that failed in the base are always tried again.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +25,7 @@ from lochan.model.ids import EMPTY_TREE, MetaRangeId, RepositoryId
 from lochan.model.records import Repository
 from lochan.operations.lake import Lake
 from lochan.pipelines.combined import Combined, Whole, combined
-from lochan.pipelines.compared import anew, require_appended, same_content, since
+from lochan.pipelines.compared import anew, require_appended, since
 from lochan.pipelines.datum import Datum, DatumRow
 from lochan.pipelines.datum_index import DatumIndex
 from lochan.pipelines.memo import Memo
@@ -99,10 +98,7 @@ def plan(
 
     waiting = compared.datums if spec.rerun == "every_job" else compared.unlike_base()
     if take_of(spec.transform) is Take.FILES and before and before.digest == digest:
-        require_appended(index, compared, waiting)
-    if spec.rerun == "never":
-        kept = same_content(index, compared, waiting)
-        waiting = tuple(datum for datum in waiting if datum.id not in kept)
+        require_appended(index, compared)
     found: dict[bytes, DatumRow] = {}
     if memo is not None and spec.rerun != "every_job":
         found = memo.find([datum.hash for datum in waiting])
@@ -199,7 +195,7 @@ def _is_comparable(spec: Spec, digest: str, pins: Sequence[Pin], before: Before)
         spec.rerun != "every_job"
         and spec.input == before.spec.input
         and take_of(spec.transform) is take_of(before.spec.transform)
-        and (digest == before.digest or spec.rerun == "never")
+        and digest == before.digest
         and _places(pins) == _places(before.pins)
     )
 

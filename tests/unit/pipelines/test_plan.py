@@ -179,15 +179,15 @@ def test_a_changed_reference_runs_nothing_and_a_new_one_does() -> None:
     assert paths(world.run(world.pins({"x": data, "model": {"w": 1}})).run) == ["a+/", "b+/"]
 
 
-def test_new_code_runs_everything_unless_the_pipeline_keeps_what_it_has() -> None:
-    both = ["a", "b"]
-    for rerun, again, third in (("on_code_change", both, both), ("never", ["b"], [])):
-        world = world_of(repo("x"), rerun=rerun)
-        world.run(world.pins({"x": {"a": 1, "b": 1}}))
-        world.digest = "code 2"
-        assert paths(world.run(world.pins({"x": {"a": 1, "b": 2}})).run) == again
-        world.digest = "code 3"
-        assert paths(world.run(world.pins({"x": {"a": 1, "b": 2}})).run) == third
+def test_new_code_runs_everything_again() -> None:
+    world = world_of(repo("x"))
+    pins = world.pins({"x": {"a": 1, "b": 1}})
+    world.run(pins)
+    world.digest = "code 2"
+    found = world.run(pins)
+    assert paths(found.run) == ["a", "b"]
+    assert len(found.changed) == 2
+    assert world.run(pins).is_nothing
 
 
 def test_every_job_runs_everything_if_the_pipeline_says_so() -> None:
