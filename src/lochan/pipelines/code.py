@@ -30,6 +30,8 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+import msgspec
+
 from lochan.errors import InvalidInput
 from lochan.pipelines.datum import hashed
 from lochan.pipelines.imports import Modules
@@ -157,7 +159,31 @@ def transform_digest(spec: Spec, closure: str) -> str:
         for leaf in leaves(spec.input)
         if isinstance(leaf, RepoInput) and (leaf.format or leaf.options)
     ]
-    return hashed([encode(spec.transform), encode(sorted(read)), closure.encode()]).hex()
+    return hashed([stated(spec.transform), encode(sorted(read)), closure.encode()]).hex()
+
+
+def stated(said: msgspec.Struct) -> bytes:
+    """Give in JSON what somebody said beyond the defaults.
+
+    So a field that a later program adds changes no name that was made before.
+    """
+    return encode(_stated(said))
+
+
+def _stated(value: object) -> object:
+    if isinstance(value, tuple):
+        return [_stated(one) for one in value]
+    if not isinstance(value, msgspec.Struct):
+        return value
+    found: dict[str, object] = {}
+    if value.__struct_config__.tag is not None:
+        found["kind"] = value.__struct_config__.tag
+    for field in msgspec.structs.fields(value):
+        inner = getattr(value, field.name)
+        has_factory = field.default_factory is not msgspec.NODEFAULT
+        if inner != (field.default_factory() if has_factory else field.default):
+            found[field.name] = _stated(inner)
+    return found
 
 
 def _digest(code: Files, paths: Iterable[str]) -> Closure:

@@ -31,7 +31,7 @@ from lochan.model.ids import RepositoryId
 from lochan.model.instant import Instant, from_seconds
 from lochan.objects.store import IF_ABSENT
 from lochan.operations.lake import Lake
-from lochan.pipelines.code import Files, closure_of, pack, transform_digest
+from lochan.pipelines.code import Files, closure_of, pack, stated, transform_digest
 from lochan.pipelines.datum import hashed
 from lochan.pipelines.graph import Graph, Node
 from lochan.pipelines.output import (
@@ -44,7 +44,7 @@ from lochan.pipelines.output import (
 )
 from lochan.pipelines.records import PipelineRecord, PipelineState, PipelineVersion
 from lochan.pipelines.spec import Spec
-from lochan.pipelines.tables import PipelineTables, encode, version_name
+from lochan.pipelines.tables import PipelineTables, version_name
 from lochan.pipelines.validate import validate
 from lochan.pipelines.work import Code
 from lochan.refs.repositories import get_repository
@@ -194,7 +194,7 @@ def digest_for_job(record: PipelineRecord, version: PipelineVersion, job: str) -
 
 def version_of(spec: Spec, files: Files) -> str:
     """Name a version by its spec and files."""
-    fields = [encode(spec)]
+    fields = [stated(spec)]
     for path in sorted(files):
         fields += [path.encode(), files[path]]
     return hashed(fields).hex()

@@ -22,9 +22,11 @@ from lochan.pipelines.code import (
     pack,
     pack_code,
     read_code,
+    stated,
     transform_digest,
     unpack_code,
 )
+from lochan.pipelines.registry import version_of
 from lochan.pipelines.spec import (
     DeclarativeTransform,
     FilesTransform,
@@ -237,6 +239,25 @@ def test_parameters_and_how_inputs_are_read_count_and_the_rest_does_not() -> Non
     other = spec_of(FilesTransform(function=MAKE, params={"b": 1, "a": 2}))
     same = spec_of(FilesTransform(function=MAKE, params={"a": 2, "b": 1}))
     assert transform_digest(other, "x") == transform_digest(same, "x")
+
+
+def test_names_never_change_with_a_later_program() -> None:
+    transform = FilesTransform(function=MAKE, params={"size": 1, "more": {"a": [None, True]}})
+    spec = spec_of(transform, format="csv", options={"header": "true"})
+
+    assert stated(transform) == (
+        b'{"function":"thumbs.steps:make","kind":"files",'
+        b'"params":{"more":{"a":[null,true]},"size":1}}'
+    )
+    assert digest() == "baad3f4c8d4b17052eedfd943a217bd29f68c7ff607d9987a6662251fa92fd0b"
+    assert (
+        transform_digest(spec, "x")
+        == "f47aeac2694e93ca621d22c15cdc8624cbfdc073153fdaa71def277d0ab8adbf"
+    )
+    assert (
+        version_of(spec, FILES)
+        == "aeba5193076be58723e65fb39ae90a1ebd9f3470a6caeb7c7ea4a6522dae18ec"
+    )
 
 
 def test_a_folder_is_read_without_what_is_no_code(tmp_path: Path) -> None:
