@@ -46,7 +46,7 @@ public class LakeFileIndex extends PartitioningAwareFileIndex {
         this.root = root;
         this.rows = rows;
         this.files = new scala.collection.mutable.LinkedHashMap();
-        Map children = new HashMap();
+        Map children = new HashMap();  // by the folder's name: a Path takes longer than all else
         int at = 0;
         String[] row = new String[FIELDS];
         while (at < rows.length()) {
@@ -61,10 +61,11 @@ public class LakeFileIndex extends PartitioningAwareFileIndex {
                 Long.parseLong(row[4]), false, 1, BLOCK, Long.parseLong(row[5]), physical);
             Path logical = new Path("file", null, root + "/" + row[0]);
             this.files.put(logical, status);
-            List list = (List) children.get(logical.getParent());
+            String folder = row[0].substring(0, row[0].lastIndexOf('/') + 1);
+            List list = (List) children.get(folder);
             if (list == null) {
                 list = new ArrayList();
-                children.put(logical.getParent(), list);
+                children.put(folder, list);
             }
             list.add(status);
         }
@@ -72,7 +73,8 @@ public class LakeFileIndex extends PartitioningAwareFileIndex {
         Iterator each = children.entrySet().iterator();
         while (each.hasNext()) {
             Map.Entry entry = (Map.Entry) each.next();
-            arrays.put(entry.getKey(), ((List) entry.getValue()).toArray(new FileStatus[0]));
+            Path folder = new Path("file", null, root + "/" + entry.getKey());
+            arrays.put(folder, ((List) entry.getValue()).toArray(new FileStatus[0]));
         }
         this.folders = PythonUtils.toScalaMap(arrays);
     }
