@@ -11,7 +11,6 @@ they can be told again at any time, and mean the same (OpenLineage joins events 
 
 from enum import Enum
 from typing import Any, Final
-from uuid import UUID
 
 from lochan import __version__
 from lochan.model.instant import Instant, to_datetime
@@ -52,7 +51,7 @@ def events(job: Job) -> list[dict[str, Any]]:
 
 
 def _event(job: Job, kind: EventType, when: Instant) -> dict[str, Any]:
-    run: dict[str, Any] = {"runId": str(UUID(job.id[:32]))}
+    run: dict[str, Any] = {"runId": _uuid(job.id)}
     if kind is EventType.FAIL:
         error = {"message": job.reason, "programmingLanguage": "python"}
         run["facets"] = {"errorMessage": _facet("1-0-1/ErrorMessageRunFacet", error)}
@@ -68,6 +67,12 @@ def _event(job: Job, kind: EventType, when: Instant) -> dict[str, Any]:
         "inputs": [_input(pin) for pin in job.pins],
         "outputs": _outputs(job),
     }
+
+
+def _uuid(digits: str) -> str:
+    """Write 32 hex digits as a UUID is written."""
+    cuts = (0, 8, 12, 16, 20, 32)
+    return "-".join(digits[start:stop] for start, stop in zip(cuts, cuts[1:], strict=False))
 
 
 def _input(pin: Pin) -> dict[str, Any]:
