@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The main job end to end: a server, a repository, real data in, a branch, a change, a merge.
+"""The main job end to end: a server, a repository, data in, a branch, a change, a merge; Spark.
 
 `make demo` runs it. The server is a real one in a process of its own, `lochan quickstart`, over the
 embedded stores (SQLite, local files); it is stopped at the end. The data is the source text of
@@ -16,6 +16,7 @@ from pathlib import Path
 from time import perf_counter
 
 import fsspec
+from demo_spark import show_spark
 from quickstart_server import quickstart
 from rich.console import Console
 from rich.progress import track
@@ -195,6 +196,7 @@ def run(lake: Lake, url: str) -> None:
     conflict(repository, main)
     crowd(repository, main)
     way_back(main)
+    show_spark(lake, repository, step, tell)
     show_log(main)
 
 

@@ -45,6 +45,14 @@ def test_the_demo_says_what_it_did(shown: str) -> None:
     assert re.search(r"merge tidy +\n", shown)
 
 
+def test_the_demo_reads_a_ref_and_writes_a_job_with_spark(shown: str) -> None:
+    assert re.search(r"\d{2,3},\d{3} lines of Python, \d+,\d{3} of them comments", shown)
+    assert re.search(r"private branch job-[0-9a-f]+\.\.\.; on main: 0 files", shown)
+    assert re.search(r"[1-9]\d files in one commit, [0-9a-f]{12}", shown)
+    assert re.search(r"most used: self \d+,\d{3}, ", shown)
+    assert "files of it on main: 0; head moved: False" in shown
+
+
 def test_the_demo_can_be_run_again_and_leaves_no_server(shown: str, folder: Path) -> None:
     url = re.search(r"http://127\.0\.0\.1:\d+", run_demo(folder))
     assert url is not None
