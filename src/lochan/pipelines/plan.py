@@ -100,7 +100,9 @@ def plan(
     if take_of(spec.transform) is Take.FILES and before and before.digest == digest:
         require_appended(index, compared)
     found: dict[bytes, DatumRow] = {}
-    if memo is not None and spec.rerun != "every_job":
+    # What several appended files made together is not any one's: it cannot be had in parts.
+    is_apart = take_of(spec.transform) is not Take.FILES
+    if memo is not None and spec.rerun != "every_job" and is_apart:
         found = memo.find([datum.hash for datum in waiting])
 
     remembered = tuple(

@@ -3,8 +3,9 @@
 
 What drivers before this one have finished is looked for first: whole attempts of the job, of any
 epoch, and in them the datums that succeeded. They are known by their hashes, so it does not matter
-that this driver may pack otherwise. Only the others go to the engine. A damaged attempt of an
-earlier driver is as good as none.
+that this driver may pack otherwise. Only the others go to the engine. What Spark plans as a whole is
+kept as a whole: an attempt for the very same datums, or none. A damaged attempt of an earlier driver
+is as good as none.
 
 Of each shard the manifest that the engine gives counts, and no other attempt's.
 """
@@ -23,9 +24,9 @@ from lochan.pipelines.fragment import read_fragment
 from lochan.pipelines.manifests import find_manifests
 from lochan.pipelines.pin import repository_of
 from lochan.pipelines.records import Job, PipelineVersion
-from lochan.pipelines.shards import pack
-from lochan.pipelines.spec import FilesTransform, Spec
-from lochan.pipelines.work import Engine, JobTask, Shard
+from lochan.pipelines.shards import datums_hash, pack
+from lochan.pipelines.spec import FilesTransform, RepoInput, Spec, leaves
+from lochan.pipelines.work import Engine, JobTask, ReadAs, Shard
 
 
 def run_datums(
@@ -46,7 +47,8 @@ def run_datums(
     objects = lake.storage(repository_of(lake, driving.job.output_repository).storage_namespace)
     rows: dict[bytes, DatumRow] = {}
     if driving.job.epoch > 1:
-        rows |= _finished(objects.objects, driving.job.id, {datum.hash for datum in datums})
+        whole = "" if isinstance(task.transform, FilesTransform) else datums_hash(datums)
+        rows |= _finished(objects.objects, driving.job.id, {datum.hash for datum in datums}, whole)
     left = [datum for datum in datums if datum.hash not in rows]
     shards = shards_of(version.spec, left, engine)
     for manifest in engine.run(task, shards, driving.tell):
@@ -84,15 +86,24 @@ def job_task(lake: Lake, job: Job, version: PipelineVersion) -> JobTask:
         },
         spark=spec.spark,
         commits={pin.input: pin.commit for pin in job.pins},
+        read_as={
+            leaf.name: ReadAs(leaf.format, leaf.options)
+            for leaf in leaves(spec.input)
+            if isinstance(leaf, RepoInput) and (leaf.format or leaf.options)
+        },
     )
 
 
-def _finished(objects: ObjectStore, job: str, wanted: set[bytes]) -> dict[bytes, DatumRow]:
-    return {row.hash: row for row in _kept(objects, job) if row.hash in wanted}
+def _finished(
+    objects: ObjectStore, job: str, wanted: set[bytes], whole: str
+) -> dict[bytes, DatumRow]:
+    return {row.hash: row for row in _kept(objects, job, whole) if row.hash in wanted}
 
 
-def _kept(objects: ObjectStore, job: str) -> Iterator[DatumRow]:
+def _kept(objects: ObjectStore, job: str, whole: str) -> Iterator[DatumRow]:
     for manifest in find_manifests(objects, job):
+        if whole and manifest.datums_hash != whole:
+            continue
         with suppress(Corruption, NotFound):
             rows = list(read_fragment(objects, manifest.fragment))
             yield from (row for row in rows if row.state is DatumState.PROCESSED)
