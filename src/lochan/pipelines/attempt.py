@@ -7,8 +7,8 @@ at once; the job links what one of them wrote.
 
 A datum is tried `tries` times. What is wrong with the storage rather than with the datum
 (Unavailable, Throttled, and so UnknownOutcome) never makes it FAILED: when tries are used up it
-ends the attempt, which the engine repeats. What its own code raises ends the job (on_error fail) or
-puts the datum into quarantine: a row without outputs, with the reason.
+ends the attempt, which the engine repeats. What its own code raises, or an input that is gone, ends
+the job (on_error fail) or puts the datum into quarantine: a row without outputs, with the reason.
 
 The log is stored also when the attempt fails.
 """
@@ -25,7 +25,7 @@ from lochan.pipelines.command_call import CommandCall
 from lochan.pipelines.datum import Datum, DatumRow, DatumState, OutputFile, source_of
 from lochan.pipelines.datum_log import AttemptLog
 from lochan.pipelines.deadline import Stuck, TimedOut
-from lochan.pipelines.failed_code import outage_behind, told, trace
+from lochan.pipelines.failed_code import outage_behind, shown, told, trace
 from lochan.pipelines.fragment import write_fragment
 from lochan.pipelines.function_call import Call, Function, FunctionCall
 from lochan.pipelines.input_files import DatumReading, text_of
@@ -38,6 +38,7 @@ from lochan.pipelines.spec import FilesTransform
 from lochan.pipelines.work import JobTask, Manifest, Shard
 
 _PATHS: Final = 3  # that a message names
+_LINE: Final = 200  # characters of each line of a log that a message shows
 _PAUSE_S: Final = 0.2  # before the storage is asked again, doubled each time
 
 Done = Callable[[DatumRow], None]  # what it raises ends the attempt
@@ -156,6 +157,8 @@ class _Attempt:
         for number in range(1, tries + 1):
             try:
                 return self._once(call, datum)
+            except JobFailed:  # no datum can be run at all
+                raise
             except Stuck as error:
                 raise _stuck(datum, self.task.rules.timeout_s) from error
             except (Exception, SystemExit, TimedOut) as error:
@@ -223,28 +226,33 @@ def _stored_log(run: "_Attempt", log: AttemptLog) -> Iterator[None]:
     run.store_log()
 
 
-def _paths(datum: Datum) -> str:
-    named = [f"{file.input}:{text_of(file.key)}" for file in datum.files[:_PATHS]]
-    more = len(datum.files) - len(named)
-    return ", ".join(named) + (f" and {more} more" if more > 0 else "")
+def _paths(datum: Datum) -> list[str]:
+    return [shown(f"{file.input}:{text_of(file.key)}") for file in datum.files]
+
+
+def _name(datum: Datum) -> str:
+    paths = _paths(datum)
+    more = f" and {len(paths) - _PATHS} more" if len(paths) > _PATHS else ""
+    return f"datum {datum.id.hex()[:12]} ({', '.join(paths[:_PATHS])}{more})"
 
 
 def _job_failed(datum: Datum, reason: str, last: tuple[str, ...]) -> JobFailed:
-    said = f"; its log ends: {' | '.join(last)}" if last else ""
+    lines = [shown(line, _LINE) for line in last]
+    said = f"; its log ends: {' | '.join(lines)}" if lines else ""
     return JobFailed(
-        f"datum {datum.id.hex()[:12]} ({_paths(datum)}) failed: {reason}{said}",
+        f"{_name(datum)} failed: {reason}{said}",
         code="datum-failed",
         datum=datum.id.hex(),
-        paths=[f"{file.input}:{text_of(file.key)}" for file in datum.files],
+        paths=_paths(datum),
         reason=reason,
-        log=list(last),
+        log=lines,
     )
 
 
 def _stuck(datum: Datum, seconds: float) -> JobFailed:
     return JobFailed(
-        f"datum {datum.id.hex()[:12]} ({_paths(datum)}) took longer than {seconds:g} s and cannot"
-        " be stopped: it waits outside of Python; use a command, or a time-out of its own",
+        f"{_name(datum)} took longer than {seconds:g} s and cannot be stopped: it waits outside of"
+        " Python; use a command, or a time-out of its own",
         code="datum-stuck",
         datum=datum.id.hex(),
     )

@@ -17,7 +17,8 @@ variables, then those of the spec; the lake's own (LOCHAN_*, LAKECTL_*) are not 
 
 It succeeds with one of `ok_codes`. When its time is over, and at its end whatever that is, the
 whole group is killed: what it left in the background writes nothing any more. A link to a file in
-out/ stands for the file; other things than files and folders are refused.
+out/ stands for the file; other things than files and folders are refused. A command that cannot
+even be started fails the job, quarantine or not.
 """
 
 import codecs
@@ -37,7 +38,7 @@ import msgspec
 
 from lochan.config.surroundings import variables
 from lochan.environment import Environment
-from lochan.errors import InvalidInput
+from lochan.errors import InvalidInput, JobFailed
 from lochan.pipelines.datum import Datum, DatumFile
 from lochan.pipelines.datum_log import AttemptLog
 from lochan.pipelines.deadline import TimedOut
@@ -76,7 +77,7 @@ class CommandCall:
         self._environment = environment
 
     def __call__(self, datum: Datum, reading: DatumReading, out: Out) -> None:
-        """Run the command on a datum. Raises CommandFailed, TimedOut, InvalidInput."""
+        """Run the command on a datum. Raises CommandFailed, TimedOut, InvalidInput; JobFailed."""
         folder = reading.folder
         (folder / _OUT).mkdir()
         inputs = self._laid_out(datum, reading)
@@ -134,7 +135,7 @@ class CommandCall:
                 )
             except (OSError, ValueError) as error:
                 message = f"command {self._transform.command[0]!r} cannot be started: {error}"
-                raise InvalidInput(message, code="command-not-started") from error
+                raise JobFailed(message, code="command-not-started") from error
         with process:
             try:
                 self._listen(process)

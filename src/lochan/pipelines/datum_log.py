@@ -117,7 +117,9 @@ class AttemptLog:
         time = to_datetime(from_seconds(self._environment.now())).isoformat()
         for name, line in lines:
             self.last.append(line)
-            said = LogLine(*self._names, self._datum, name, time, line)
+            # JSON has no half characters, which stand for bytes of keys that are no text.
+            whole = line.encode(errors="backslashreplace").decode()
+            said = LogLine(*self._names, self._datum, name, time, whole)
             self._lines.write(msgspec.json.encode(said) + b"\n")
 
 

@@ -8,6 +8,7 @@ from typing import Final
 from lochan.errors import LochanError, Throttled, Unavailable
 
 _OURS: Final = str(Path(__file__).parent)
+_MOST: Final = 1000  # characters; reasons are stored in records
 
 
 def outage_behind(error: BaseException | None) -> LochanError | None:
@@ -24,8 +25,15 @@ def outage_behind(error: BaseException | None) -> LochanError | None:
 def told(error: BaseException) -> str:
     """Say in a line what was raised."""
     if isinstance(error, LochanError):
-        return error.message
-    return f"{type(error).__name__}: {error}".removesuffix(": ")
+        return shown(error.message) or type(error).__name__
+    return shown(f"{type(error).__name__}: {error}".removesuffix(": "))
+
+
+def shown(text: str, most: int = _MOST) -> str:
+    """Make a line of bounded length of any text; half characters are spelled out."""
+    line = " ".join(text.split("\n"))
+    cut = line if len(line) <= most else f"{line[: most - 3]}..."
+    return cut.encode(errors="backslashreplace").decode()
 
 
 def trace(error: BaseException) -> str:

@@ -203,6 +203,32 @@ def test_a_datum_in_quarantine_has_a_row_with_the_reason_and_without_outputs() -
     assert rows[1].log == made.log
 
 
+def test_reasons_are_short_lines_that_can_be_stored() -> None:
+    ground = Ground(rules=DatumRules(tries=1, on_error="quarantine"))
+
+    def fail(src: InputFiles) -> None:
+        print("half \udcff", src.path)
+        raise ValueError({"a": "x\ny\udcff", "b": "long" * 1000}[src.path])
+
+    rows = ground.rows(ground.run(fail, *ground.datums({"a": b"", "b": b""})))
+
+    assert rows[0].reason == "ValueError: x y\\udcff"
+    assert len(rows[1].reason) == 1000
+    assert ("stdout", "half \\udcff a") in ground.lines()
+
+
+def test_an_error_without_a_word_is_a_failure_all_the_same() -> None:
+    ground = Ground(rules=DatumRules(tries=1, on_error="quarantine"))
+
+    def fail(src: InputFiles) -> None:
+        assert src
+        raise InvalidInput("")
+
+    (row,) = ground.rows(ground.run(fail, *ground.datums({"a": b""})))
+
+    assert (row.state, row.reason) == (DatumState.FAILED, "InvalidInput")
+
+
 class Broken:
     """A store that does not answer."""
 

@@ -99,8 +99,9 @@ def test_how_a_command_failed_is_said(script: str, reason: str) -> None:
     assert reason in str(caught.value)
 
 
-def test_a_command_that_is_not_there_is_said() -> None:
-    ground = Ground(transform=FilesTransform(command=("no-such-command",)))
+def test_a_command_that_is_not_there_fails_the_job_and_no_datum() -> None:
+    rules = DatumRules(on_error="quarantine")
+    ground = Ground(rules=rules, transform=FilesTransform(command=("no-such-command",)))
 
     with pytest.raises(JobFailed, match="'no-such-command' cannot be started"):
         run(ground)
