@@ -19,12 +19,12 @@ entry. Other policies have none.
 A path cannot be a file and a folder. Trees can hold both; a job that would make one fails.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from lochan.committed import Snapshots
-from lochan.errors import Conflict, JobFailed
+from lochan.errors import JobFailed
 from lochan.model.codec import decode_entry, encode_entry
 from lochan.model.entry import Block, Entry, entry_of_blocks, identity
 from lochan.model.ids import EMPTY_TREE, MetaRangeId
@@ -32,7 +32,6 @@ from lochan.model.instant import Instant
 from lochan.model.records import Clock, Repository, StagedEntry
 from lochan.operations.lake import Lake
 from lochan.operations.open_commits.blocks import as_block
-from lochan.operations.open_commits.file_tree import require_kinds
 from lochan.pipelines.datum import DatumRow, order_of
 from lochan.pipelines.datum_index import DatumIndex
 from lochan.pipelines.keys_under import keys_under
@@ -116,10 +115,7 @@ class Squash:
         Raises: JobFailed where a path would be a file and a folder; Unavailable.
         """
         tree = self._snapshots.apply(self._below.tree, changes(self._rows(epoch, now))).id
-        try:
-            require_kinds(self._snapshots, self._below.tree, tree)
-        except Conflict as error:
-            raise JobFailed(error.message, code=error.code, **error.facts) from error
+        self._require_kinds(tree)
         hidden = EMPTY_TREE
         if self._collision == "last":
             hidden = self._snapshots.apply(self._below.hidden, changes(self._hidden())).id
@@ -173,6 +169,21 @@ class Squash:
             paths=tuple(key for key, _ in found[:_SHOWN]),
         )
 
+    def _require_kinds(self, tree: MetaRangeId) -> None:
+        """Refuse a tree in which a path is a file and a folder; only new files can make one."""
+        files = sorted(key for key, several in self._written.items() if several)
+        found = self._snapshots.get_many(tree, _folders(files))
+        both = next((row.key for row in found if row.identity), None)
+        if both is None and self._below.tree:
+            before = self._snapshots.get_many(self._below.tree, files)
+            new = [key + b"/" for key, row in zip(files, before, strict=True) if not row.identity]
+            inside = next(keys_under(self._snapshots, tree, new), None)
+            both = inside[0].removesuffix(b"/") if inside else None
+        if both is not None:
+            path = both.decode(errors="replace")
+            message = f"{path!r} would be a file and a folder; let datums write other paths"
+            raise JobFailed(message, code="file-and-directory", path=both)
+
     def _rows(self, epoch: Clock, now: Instant) -> Iterator[StagedEntry]:
         """Give each touched key with its new entry, or as gone, in key order."""
         for key in sorted(self._written):
@@ -212,6 +223,16 @@ class Squash:
                 name = key + b"\0" + each.row.id
                 rows[name] = StagedEntry(name, identity(decode_entry(each.entry)), each.entry)
         return (rows[name] for name in sorted(rows))
+
+
+def _folders(files: Iterable[bytes]) -> list[bytes]:
+    """Name every folder that files lie in, with those above it."""
+    found: set[bytes] = set()
+    waiting = {key[: key.rfind(b"/")] for key in files if b"/" in key}
+    while waiting:
+        found |= waiting
+        waiting = {key[: key.rfind(b"/")] for key in waiting if b"/" in key} - found
+    return sorted(found)
 
 
 def _told(key: bytes, several: Sequence[_Written]) -> str:

@@ -200,7 +200,7 @@ def test_a_path_cannot_be_a_file_and_a_folder(world: PipelineWorld) -> None:
 
     job = world.running(make).run({"a": "one", "b": "two"})
     assert job.state is JobState.FAILURE
-    assert "cannot be a file and a directory" in job.reason
+    assert "'x' would be a file and a folder" in job.reason
 
 
 def test_a_killed_job_publishes_nothing(world: PipelineWorld) -> None:

@@ -96,6 +96,18 @@ def test_what_the_last_one_hides_comes_up_again_though_a_collector_was_there() -
     assert world.shown() == {"x": "a;"}
 
 
+@pytest.mark.parametrize("first", ["p", "p/q/r"])
+def test_a_path_that_was_a_file_can_be_a_folder_when_the_file_goes_and_not_before(
+    first: str,
+) -> None:
+    second = "p/q/r" if first == "p" else "p"
+    world = opened("error")
+    world.run({"a": first, "z": "x"})
+    assert world.run({"b": second}).state is JobState.FAILURE
+    assert world.run({"b": second}, gone=["a"]).state is JobState.SUCCESS
+    assert world.shown() == {second: "b;", "x": "z;"}
+
+
 names = st.sampled_from(["a", "b", "c", "d", "e"])
 paths = st.lists(st.sampled_from(["x", "y/1", "y/2", "z"]), max_size=3).map(" ".join)
 changes = st.dictionaries(names, st.none() | paths, max_size=4)

@@ -52,7 +52,7 @@ class FileTrees:
         """Apply changes, in key order, to a tree. Raises Conflict, code file-and-directory."""
         rows = self._rows(base, iter(wanted), epoch)
         tree = self.snapshots.apply(base, changes(rows)).id
-        require_kinds(self.snapshots, base, tree)
+        _require_kinds(self.snapshots, base, tree)
         return tree
 
     @property
@@ -92,11 +92,7 @@ def _entry(value: ValueRecord | None) -> Entry | None:
     return None if value is None else decode_entry(value.data)
 
 
-def require_kinds(snapshots: Snapshots, base: MetaRangeId, tree: MetaRangeId) -> None:
-    """Refuse a tree in which what it adds to its base made a path a file and a directory.
-
-    Raises Conflict, code file-and-directory.
-    """
+def _require_kinds(snapshots: Snapshots, base: MetaRangeId, tree: MetaRangeId) -> None:
     looked_at: set[bytes] = set()
     ahead = _Ahead(snapshots.cursor(tree))
     for differences in snapshots.diff(base, tree):
