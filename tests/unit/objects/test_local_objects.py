@@ -6,7 +6,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
 
@@ -17,7 +17,6 @@ from lochan.errors import (
     Corruption,
     InvalidInput,
     LochanError,
-    NotFound,
     PredicateFailed,
     Refused,
     Unavailable,
@@ -25,7 +24,6 @@ from lochan.errors import (
 )
 from lochan.objects.drivers.local import LocalObjects, disk
 from lochan.objects.drivers.local import store as driver
-from lochan.objects.drivers.local.kept import MOST_KEPT
 from lochan.objects.store import IF_ABSENT, IfMatch
 from lochan.testing.objects_puts import AWKWARD
 
@@ -359,58 +357,6 @@ def test_a_root_that_is_no_folder_is_unavailable(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(Unavailable):
         LocalObjects(tmp_path / "file", ENVIRONMENT)
-
-
-def open_files() -> int:
-    return len(list(Path("/proc/self/fd").iterdir()))
-
-
-def test_a_store_holds_no_files_open_after_its_calls(store: LocalObjects) -> None:
-    store.put("data/1/a", BODY)
-    store.get("data/1/a").read()  # its folder is kept for the next one
-    before = open_files()
-    for _ in range(20):
-        store.put("data/1/a", BODY, when=IfMatch(store.head("data/1/a").etag))
-        store.get("data/1/a").read()
-        store.list(delimiter="/")
-        store.copy("data/1/a", "data/2/b")
-        store.delete("data/2/b")
-        with pytest.raises(LochanError):
-            store.put("data/1/a", [b"x"], size=2)
-        with pytest.raises(NotFound):
-            store.get("data/1/b")
-    assert open_files() == before
-
-
-def test_a_few_folders_are_kept_open_until_the_store_is_closed(root: Path) -> None:
-    before = open_files()
-    with closing(LocalObjects(root, ENVIRONMENT)) as store:
-        opened = open_files()
-        for number in range(3 * MOST_KEPT):
-            store.put(f"data/{number}/a", BODY)
-            assert store.get(f"data/{number}/a").read() == BODY
-            assert open_files() <= opened + MOST_KEPT
-    assert open_files() == before
-
-
-def test_what_lies_in_a_folder_made_again_is_found(store: LocalObjects) -> None:
-    for content in (b"one", b"other"):
-        store.put("data/1/a", content)
-        assert store.get("data/1/a").read() == content
-        store.delete("data/1/a")  # and its folder with it
-        with pytest.raises(NotFound):
-            store.get("data/1/a")
-
-
-def test_a_link_that_takes_the_name_of_a_file_in_a_kept_folder_is_refused(
-    store: LocalObjects, root: Path
-) -> None:
-    store.put("data/1/a", BODY)
-    store.get("data/1/a").read()
-    (root / "data" / "1" / "a").unlink()
-    (root / "data" / "1" / "a").symlink_to("/etc/passwd")
-    with pytest.raises(Corruption):
-        store.get("data/1/a")
 
 
 def test_a_folder_is_marked_durable_once(store: LocalObjects, root: Path) -> None:
