@@ -24,6 +24,7 @@ from lochan.pipelines.output_files import Out
 from lochan.pipelines.records import PIPELINES, JobState
 from lochan.pipelines.registry import delete_pipeline, update_pipeline
 from lochan.pipelines.run_job import Step, most_failed, run_job
+from lochan.pipelines.shard_view import list_shards, shard_tree
 from lochan.pipelines.spec import (
     Check,
     CrossInput,
@@ -328,6 +329,27 @@ def test_a_job_holds_what_it_reads_and_writes_until_it_is_over(world: PipelineWo
     assert (out.since, out.commits) == (job.started, (job.base,))
     assert holds(world.lake, world.repository(PHOTOS)) == {}
     assert holds(world.lake, world.repository(THUMBS)) == {}
+
+
+def test_pach_J1_a_shard_can_be_looked_at_and_shows_the_base_and_its_own_files_alone(
+    world: PipelineWorld,
+) -> None:
+    world.update(thumbs(shards=2))
+    world.run({"a": "one"})
+    decided, seen = world.decide(world.put({"b": "two", "c": "three"})), list[list[bytes]]()
+
+    def look(step: Step) -> None:
+        if step is Step.RAN:
+            job = get_job(world.kept, decided.jobs[0].job)
+            snapshots = world.lake.storage(world.repository(THUMBS).storage_namespace).snapshots
+            for shard in list_shards(world.lake, job):
+                tree = shard_tree(world.lake, job, shard.shard)
+                seen.append([row.key for row in snapshots.cursor(tree)])
+
+    job = world.drive(decided.jobs[0].job, look)
+    assert seen == [[b"a", b"b"], [b"a", b"c"]]
+    with pytest.raises(NotFound, match="has finished no shard 7"):
+        shard_tree(world.lake, job, 7)
 
 
 def test_an_egress_that_fails_is_told_and_the_commit_stands(world: PipelineWorld) -> None:
