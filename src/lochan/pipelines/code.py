@@ -15,7 +15,8 @@ The *digest* says when datums must run again. Nothing is imported for it: files 
     requirements.txt    counts, except for a query: other libraries are other code
 
 Of Python files the syntax tree counts, so that comments, blank lines and quotes do not: *a change
-of comments alone runs nothing again*. Docstrings count, since code can read them. Whoever loads
+of comments alone runs nothing again*. Nor does what `@pipeline(...)` is told, as far as it does not
+count in the spec (`syntax`). Docstrings count, since code can read them. Whoever loads
 code in ways that no parser sees says `code: <version>` instead of auto, and changes it by hand;
 then no file counts at all.
 """

@@ -37,6 +37,7 @@ from lochan.pipelines.spec import (
     SqlTransform,
     Transform,
 )
+from lochan.pipelines.syntax import syntax_digest
 
 FILES = {
     "thumbs/__init__.py": b"",
@@ -115,6 +116,50 @@ def test_comments_blank_lines_and_quotes_run_nothing_again() -> None:
 )
 def test_what_code_says_counts_docstrings_too(said: bytes) -> None:
     assert digest(thumbs__sizes_py=said) != digest()
+
+
+IMPORTED = b"from lochan.pipelines import Files, pipeline\n"
+DECLARED = b"@pipeline(output='o', shards=1)\ndef make(a: Files('x')):\n    return 1\n"
+
+
+@pytest.mark.parametrize(
+    ("imported", "decorator"),
+    [
+        (IMPORTED, b"@pipeline"),
+        (b"from lochan.pipelines import Files, pipeline as p\n", b"@p"),
+        (
+            b"import lochan.pipelines\nfrom lochan.pipelines import Files\n",
+            b"@lochan.pipelines.pipeline",
+        ),
+        (b"import lochan.pipelines as lp\nFiles = lp.Files\n", b"@lp.pipeline"),
+    ],
+)
+def test_what_a_decorator_says_is_the_spec_and_not_the_code(
+    imported: bytes, decorator: bytes
+) -> None:
+    one = imported + DECLARED.replace(b"@pipeline", decorator)
+
+    def same(old: bytes, new: bytes) -> bool:
+        return syntax_digest(one, "a.py") == syntax_digest(one.replace(old, new), "a.py")
+
+    assert same(b"shards=1", b"shards=2")
+    assert same(b"Files('x')", b"Files('x', '/*')")
+    assert not same(b"return 1", b"return 2")
+    assert not same(b"(a:", b"(b:")
+
+
+@pytest.mark.parametrize(
+    "imported",
+    [
+        b"from mine import pipeline\n",
+        b"from .lochan.pipelines import pipeline\n",
+        IMPORTED + b"def pipeline(output, shards): ...\n",
+        IMPORTED + b"pipeline = print\n",
+    ],
+)
+def test_a_decorator_that_may_be_another_one_is_code(imported: bytes) -> None:
+    one, other = imported + DECLARED, imported + DECLARED.replace(b"shards=1", b"shards=2")
+    assert syntax_digest(one, "a.py") != syntax_digest(other, "a.py")
 
 
 def test_other_libraries_are_other_code() -> None:
