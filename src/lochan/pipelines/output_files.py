@@ -77,7 +77,8 @@ class Out:
         key = self._key(path)
         if isinstance(source, str | os.PathLike):
             with Path(source).open("rb") as file:
-                self._store(key, _pieces(file), content_type, metadata)
+                size = os.fstat(file.fileno()).st_size
+                self._store(key, _pieces(file), content_type, metadata, size)
         else:
             self._store(key, _pieces(source), content_type, metadata)
 
@@ -96,7 +97,9 @@ class Out:
         key = self._key(path)
 
         def store(spool: IO[bytes]) -> None:
-            self._store(key, _pieces(spool), content_type, metadata)
+            size = spool.seek(0, io.SEEK_END)
+            spool.seek(0)
+            self._store(key, _pieces(spool), content_type, metadata, size)
 
         writer = _Writer(key, store, self._open)
         opened = writer if mode == "wb" else _TextWriter(writer, encoding=encoding)
@@ -123,7 +126,12 @@ class Out:
         return key
 
     def _store(
-        self, key: bytes, body: Body, content_type: str, metadata: Mapping[str, str] | None
+        self,
+        key: bytes,
+        body: Body,
+        content_type: str,
+        metadata: Mapping[str, str] | None,
+        size: int | None = None,
     ) -> None:
         if self._is_over:
             message = f"{key!r} is written when its datum is over; wait for threads that write"
@@ -131,7 +139,7 @@ class Out:
         address = self._place.addresses.new(key.decode(errors="replace"))
         hashed = _Hashed(body)
         stored: Body = body if isinstance(body, bytes) else hashed
-        self._place.objects.put(address, stored, when=IF_ABSENT)
+        self._place.objects.put(address, stored, size=size, when=IF_ABSENT)
         entry = Entry(
             address=address,
             last_modified=from_seconds(self._environment.now()),
@@ -221,7 +229,6 @@ class _Writer(io.RawIOBase):
         with self._spool:
             self._unclosed.remove(self._key)
             if not self._is_discarded:
-                self._spool.seek(0)
                 self._store(self._spool)
 
     def __exit__(

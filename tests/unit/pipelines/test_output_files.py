@@ -2,6 +2,7 @@
 import gc
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from lochan.model.codec import decode_entry
 from lochan.model.entry import Entry
 from lochan.objects.address import AddressSource
 from lochan.objects.drivers.memory import MemoryObjects
+from lochan.objects.store import Body, ObjectInfo
 from lochan.pipelines.output_files import Out
 from lochan.pipelines.places import OpenedPlace
 
@@ -68,6 +70,27 @@ def test_a_file_that_is_opened_is_stored_when_it_is_closed(place: OpenedPlace, o
     assert (found[b"large"].size, found[b"text"].size) == (len(LARGE), 8)
     assert found[b"large"].e_tag == hashlib.sha256(LARGE).hexdigest()
     assert place.objects.get(found[b"large"].address).read() == LARGE
+
+
+def test_a_store_is_told_the_size_of_a_file_so_that_it_can_cut_large_ones_well(
+    place: OpenedPlace, out: Out, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[int | None] = []
+    put = MemoryObjects.put
+
+    def noting(self: MemoryObjects, address: str, body: Body, **said: Any) -> ObjectInfo:  # noqa: ANN401 - passed on
+        told.append(said["size"])
+        return put(self, address, body, **said)
+
+    monkeypatch.setattr(MemoryObjects, "put", noting)
+    (tmp_path / "file").write_bytes(b"of a file")
+    out.put("path", tmp_path / "file")
+    with out.open("open", "w") as file:
+        file.write("text")
+        file.seek(0)
+
+    assert told == [9, 4]
+    assert content(place, out) == {b"open": b"text", b"path": b"of a file"}
 
 
 def test_entries_say_what_the_author_said_of_a_file(out: Out) -> None:
