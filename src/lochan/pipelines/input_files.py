@@ -216,10 +216,10 @@ class InputFiles:
                 return found[0]
             message = f"input {self.name!r} has {len(found)} objects here; say which by its path"
             raise InvalidInput(message, code="path-needed")
-        key = key_of(path)
+        key, exact = key_of(path), path.encode(errors="surrogateescape")
         self._by_key = self._by_key or {file.key: file for file in self}
         folders = [file.key.lstrip(b"/") for file in self._files if file.key.endswith(b"/")]
-        for name in (key, *(folder + key for folder in folders)):
+        for name in (exact, key, *(folder + key for folder in folders)):
             if name in self._by_key:
                 return self._by_key[name]
         raise NotFound(f"input {self.name!r} has no object {path!r} in this datum")

@@ -3,15 +3,18 @@ import hashlib
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lochan.errors import InvalidInput, JobFailed, NotFound
 from lochan.model.entry import AddressType, Block, Entry, entry_of_blocks
 from lochan.model.ids import LineageId
 from lochan.model.instant import Instant
 from lochan.model.records import Clock
-from lochan.pipelines.input_files import InputFiles
+from lochan.pipelines.datum import DatumFile, Member
+from lochan.pipelines.input_files import DatumReading, InputFiles, key_of
 from lochan.pipelines.output_files import Out
-from support.attempts import Ground
+from support.attempts import IN, Ground
 
 
 def upper(src: InputFiles, out: Out) -> None:
@@ -116,6 +119,20 @@ def test_a_key_that_is_no_utf8_is_read_and_written_unchanged() -> None:
     rows = ground.rows(ground.run(upper, ground.datum(file)))
 
     assert rows[0].outputs[0].key == b"\xff"
+
+
+@given(st.binary(min_size=1, max_size=20))
+def test_any_key_is_found_by_its_path_and_read_back_from_it(key: bytes) -> None:
+    ground = Ground()
+    member = Member(key, b"", ground.member("x", b"here").entry)
+    reading = DatumReading(ground.storages, {"in": IN})
+    files = InputFiles("src", [DatumFile("src", "in", b"/", (), (member,))], reading)
+
+    (path,) = files.paths
+
+    assert files.file(path).key == key
+    assert files.read_bytes(path) == b"here"
+    assert key_of(path) == key.removeprefix(b"/")
 
 
 def test_files_of_blocks_and_objects_elsewhere_are_read(tmp_path: Path) -> None:
