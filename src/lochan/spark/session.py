@@ -13,6 +13,7 @@ our package (`ship`). Whatever is said in `conf` goes before what is chosen here
 
 import os
 import sys
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -100,7 +101,9 @@ def _classic(master: str, name: str, lake: Lake | None, conf: dict[str, object])
         builder = builder.master(master)
     for key, value in {**_settings(lake), **conf}.items():
         builder = builder.config(key, as_text(value))
-    return builder.getOrCreate()
+    with warnings.catch_warnings():  # PySpark tells of its limits with pandas, which is not used
+        warnings.simplefilter("ignore", FutureWarning)
+        return builder.getOrCreate()
 
 
 def _connected(master: str, name: str, conf: dict[str, object]) -> SparkSession:

@@ -20,7 +20,6 @@ Streams have options of their own (`stream_source`, `stream_sink`). Spark makes 
 each process that plans, reads or commits, so it holds nothing but options.
 """
 
-import warnings
 from typing import ClassVar, Final
 
 from pyspark.sql import SparkSession
@@ -100,6 +99,4 @@ def register(spark: SparkSession, lake: Lake | None = None) -> None:
     The lake, with its credentials, is part of the class that is sent; no plan shows it.
     """
     known = None if lake is None else KnownLake.of(lake)
-    with warnings.catch_warnings():  # PySpark tells of its limits with pandas, which is not used
-        warnings.simplefilter("ignore", FutureWarning)
-        spark.dataSource.register(type("BoundSource", (LochanSource,), {"bound": known}))
+    spark.dataSource.register(type("BoundSource", (LochanSource,), {"bound": known}))
