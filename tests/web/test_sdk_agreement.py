@@ -74,7 +74,7 @@ OWN_QUERY = {"head_object": {"presign"}}
 OWN_ROUTES = re.compile(
     r"/repositories/\{repository\}/(pfs/[a-z-]+|clocks/[a-z]+|presigned"
     r"|branches/\{branch\}/objects/(?:rename|link)|refs/\{ref\}/provenance)|/auth/capabilities"
-    r"|/pipelines(?:/\{pipeline\}(?:/[a-z]+)?)?|/pipeline-graph"
+    r"|/pipelines(?:/\{pipeline\}(?:/[a-z]+)?)?|/pipeline-(?:graph|checks)"
     r"|/jobs/\{job\}(?:/[a-z]+)?|/job-sets/\{job_set\}"
 )
 

@@ -8,12 +8,14 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from lochan.cli.failing import FAILED
 from lochan.cli.on_lake import on_lake
 from lochan.cli.show import Show
 from lochan.cli.shown_jobs import JOB_COLUMNS, watching
 from lochan.cli.verb import new_app
 from lochan.client.jobs import Run
 from lochan.client.lake import Lake
+from lochan.errors import InvalidInput
 from lochan.shapes.pipelines import Pipeline
 
 app = new_app("Make pipelines, run them, and see how they hang together.")
@@ -22,6 +24,7 @@ File = Annotated[Path, typer.Argument(help="Spec of one or more pipelines; code 
 Name = Annotated[str, typer.Argument(help="Name of the pipeline.")]
 # Imported when it is needed alone: it brings Spark along.
 _HERE: Final = "lochan.spark.run_here"
+_TRY: Final = "lochan.pipelines.try_file"
 _COLUMNS: Final = {
     "pipeline": lambda one: one.pipeline,
     "state": lambda one: one.state,
@@ -62,6 +65,75 @@ def update(
         for one in changed:
             lake.pipelines.run(one.pipeline)
     _tell(show, changed)
+
+
+@on_lake(app, "check")
+def check(show: Show, lake: Lake, file: File) -> None:
+    """Say what is wrong with a file, or what its pipelines would read now; nothing is made.
+
+    Example: lochan pipeline check pipeline.yaml
+    """
+    found = lake.pipelines.check(file)
+    if show.json:
+        show.value(found)
+        return
+    for one in found:
+        show.line(f"{one.pipeline}: {one.datums} datums", style="bold")
+        for files in one.first:
+            show.line(f"   {', '.join(files)}")
+        if one.datums > len(one.first):
+            show.line("   ...")
+        for note in one.notes:
+            show.note(f"   {note}")
+
+
+@on_lake(app, "test")
+def try_out(
+    show: Show,
+    lake: Lake,
+    file: File,
+    *,
+    pipeline: Annotated[
+        str, typer.Option("--pipeline", "-p", help="Which one, where the file has several.")
+    ] = "",
+    datum: Annotated[
+        list[int] | None, typer.Option("--datum", help="Number of a datum; else the first one.")
+    ] = None,
+    path: Annotated[
+        list[str] | None, typer.Option("--path", help="Datums that read this path or pattern.")
+    ] = None,
+    into: Annotated[
+        Path | None, typer.Option("--into", help="Folder to keep what they write.")
+    ] = None,
+) -> None:
+    """Run a few datums of real data in this process; nothing is published.
+
+    It needs the lake in a folder (--lake). Exit code 1 where a datum fails.
+
+    Example: lochan pipeline test pipeline.yaml --lake ./lake --path 'b*.txt'
+    """
+    if lake.inside is None:
+        message = "datums are tried where the data is; name the lake's folder with --lake"
+        raise InvalidInput(message, code="lake-needed")
+    here = import_module(_TRY)
+    tried = here.try_file(
+        lake.inside, file, pipeline=pipeline, numbers=datum or (), paths=path or (), into=into
+    )
+    show.rows(
+        tried,
+        {
+            "datum": lambda one: one.number,
+            "reads": lambda one: ", ".join(one.inputs),
+            "writes": lambda one: ", ".join(f"{each.path} ({each.size})" for each in one.outputs),
+            "ms": lambda one: one.milliseconds,
+            "result": lambda one: one.reason or "ok",
+        },
+    )
+    for one in tried:
+        for line in one.log:
+            show.note(f"{one.number} {line.stream}: {line.text.rstrip()}")
+    if not all(one.passed for one in tried):
+        raise typer.Exit(FAILED)
 
 
 @on_lake(app, "list")

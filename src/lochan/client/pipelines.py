@@ -19,10 +19,12 @@ from lochan.client.jobs import Jobs, Run
 from lochan.client.pages import items
 from lochan.client.transport import Transport
 from lochan.errors import InvalidInput, NotFound
+from lochan.pipelines.yaml_spec import load_specs
 from lochan.shapes.pages import PageQuery
 from lochan.shapes.pipelines import (
     JobSet,
     Pipeline,
+    PipelineCheck,
     PipelineCreation,
     PipelineGraph,
     PipelineList,
@@ -126,6 +128,17 @@ class Pipelines:
         decided = self._transport.call("POST", (*_PATH, name, "runs"), JobSet, body=body)
         return Run(self._transport, decided)
 
+    def check(
+        self, spec: Path | str, files: Mapping[str, bytes] | None = None
+    ) -> tuple[PipelineCheck, ...]:
+        """Say what the pipelines of a file would do now; nothing is made. Raises InvalidInput."""
+        return tuple(
+            self._transport.call(
+                "POST", ("pipeline-checks",), PipelineCheck, body=_creation(text, code)
+            )
+            for _, text, code in _said(spec, files)
+        )
+
     def graph(self) -> PipelineGraph:
         """Give the graph of all pipelines."""
         return self._transport.call("GET", ("pipeline-graph",), PipelineGraph)
@@ -156,8 +169,9 @@ def code_beside(file: Path) -> dict[str, bytes]:
 def _said(
     spec: Path | str, files: Mapping[str, bytes] | None
 ) -> Iterator[tuple[str, str, Mapping[str, bytes]]]:
-    """Give name, text and code of each pipeline of a file."""
+    """Give name, text and code of each pipeline of a file; mistakes are told by its lines."""
     text = spec if isinstance(spec, str) else _read(spec)
+    load_specs(text, file="the spec" if isinstance(spec, str) else str(spec))
     if files is None:
         files = code_beside(spec) if isinstance(spec, Path) else {}
     for part in _documents(text):
@@ -176,12 +190,8 @@ def _documents(text: str) -> Iterator[tuple[str, str]]:
 
     Blank lines stand for what is before a document, so that a server names the right line.
     """
-    try:
-        nodes = list(yaml.compose_all(text, Loader=yaml.SafeLoader))
-    except yaml.YAMLError as error:
-        raise InvalidInput(f"the spec is no YAML: {error}", code="no-yaml") from error
     lines = text.splitlines(keepends=True)
-    for node in nodes:
+    for node in yaml.compose_all(text, Loader=yaml.SafeLoader):
         first, last = node.start_mark.line, node.end_mark.line
         body = "".join(lines[first : last + (node.end_mark.column > 0)])
         named = yaml.safe_load(body)

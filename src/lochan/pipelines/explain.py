@@ -43,7 +43,7 @@ def explain_size(datums: Sequence[Datum]) -> str:
     """Warn of a datum that is most of the work: then there is little to share out; else say ""."""
     total = sum(datum.bytes for datum in datums)
     largest = max(datums, key=lambda datum: datum.bytes, default=None)
-    if largest is None or largest.bytes <= _LARGE_SHARE * total:
+    if len(datums) < 2 or largest is None or largest.bytes <= _LARGE_SHARE * total:  # noqa: PLR2004 - one datum is meant
         return ""
     read = ", ".join(file.key.decode(errors="replace") for file in largest.files)
     share = round(100 * largest.bytes / total)

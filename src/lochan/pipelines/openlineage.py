@@ -10,6 +10,7 @@ they can be told again at any time, and mean the same (OpenLineage joins events 
 """
 
 from enum import Enum
+from itertools import pairwise
 from typing import Any, Final
 
 from lochan import __version__
@@ -72,7 +73,7 @@ def _event(job: Job, kind: EventType, when: Instant) -> dict[str, Any]:
 def _uuid(digits: str) -> str:
     """Write 32 hex digits as a UUID is written."""
     cuts = (0, 8, 12, 16, 20, 32)
-    return "-".join(digits[start:stop] for start, stop in zip(cuts, cuts[1:], strict=False))
+    return "-".join(digits[start:stop] for start, stop in pairwise(cuts))
 
 
 def _input(pin: Pin) -> dict[str, Any]:

@@ -210,7 +210,7 @@ def _prepare(
     """Check all, make what it needs, and store the version: steps 1 to 3, but for the row."""
     validate(spec)
     closure, counted = closure_of(spec, files)
-    _require_place(lake, spec)
+    require_place(lake, spec)
     require_inputs(lake, spec)
     make_places(lake, spec, namespaces)
     digest = transform_digest(spec, closure)
@@ -260,7 +260,7 @@ def _put_in_place(
 
     table.update(name, change, lake.environment)
     try:
-        _require_place(lake, get_version(lake, record.pipeline, record.version).spec)
+        require_place(lake, get_version(lake, record.pipeline, record.version).spec)
     except InvalidInput:
         mine = table.find(name)
         if mine is not None and mine.record == record:
@@ -269,7 +269,7 @@ def _put_in_place(
         raise
 
 
-def _require_place(lake: Lake, spec: Spec) -> None:
+def require_place(lake: Lake, spec: Spec) -> None:
     """Refuse a pipeline that does not go together with the others. Raises as `Graph.of`."""
     others = (one for one in _nodes(lake) if one[1].pipeline != spec.pipeline)
     _joined(others).with_node(Node(spec))

@@ -90,13 +90,8 @@ class PipelineCheck(Struct, frozen=True, kw_only=True):
     pipeline: PipelineName
     datums: Annotated[int, Meta(ge=0, description="How many datums its inputs give.")]
     first: Annotated[list[list[str]], Meta(description="What the first few of them read.")]
+    hashed: Annotated[list[str], Meta(description="Files of the code that are in the digest.")]
     notes: Annotated[list[str], Meta(description="What to look at before it is made.")]
-
-
-class PipelineCheckList(Struct, frozen=True, kw_only=True):
-    """What the pipelines of a file would do."""
-
-    results: list[PipelineCheck]
 
 
 class GraphNode(Struct, frozen=True, kw_only=True):

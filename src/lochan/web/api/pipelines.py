@@ -24,6 +24,7 @@ from lochan.access.needed import AllOf, Permission
 from lochan.errors import InvalidInput
 from lochan.model.ids import RepositoryId, StorageNamespace
 from lochan.pipelines import registry
+from lochan.pipelines.check_spec import check_spec
 from lochan.pipelines.graph import graph_dot
 from lochan.pipelines.records import PipelineRecord, PipelineVersion
 from lochan.pipelines.run_by_hand import run_by_hand
@@ -34,6 +35,7 @@ from lochan.shapes.pipelines import (
     GraphNode,
     JobSet,
     Pipeline,
+    PipelineCheck,
     PipelineCreation,
     PipelineGraph,
     PipelineList,
@@ -165,6 +167,26 @@ def run_pipeline(call: Call) -> JobSet:
         commits=told.commits,
     )
     return shown_job_set(call, decided)
+
+
+@ROUTES.post(
+    "/pipeline-checks",
+    needs=each(Need(CREATE_PIPELINE, _PIPELINE), _READS, _WRITES),
+    body=PipelineCreation,
+    answers={200: PipelineCheck},
+)
+def check_pipeline(call: Call) -> PipelineCheck:
+    """Say what a pipeline would do now; nothing is made."""
+    spec, files = _said(call)
+    call.require(_needed(CREATE_PIPELINE, spec))
+    found = check_spec(call.lake, spec, files)
+    return PipelineCheck(
+        pipeline=found.pipeline,
+        datums=found.datums,
+        first=[list(one) for one in found.first],
+        hashed=list(found.hashed),
+        notes=list(found.notes),
+    )
 
 
 @ROUTES.get(
