@@ -177,8 +177,14 @@ class Reading:
         extent: tuple[int, int],
         chunks: Iterator[bytes],
         close: Callable[[], None],
+        file: int | None = None,
     ) -> None:
-        """Take the chunks of info's bytes from extent[0] to extent[1] - 1."""
+        """Take the chunks of info's bytes from extent[0] to extent[1] - 1.
+
+        `file` is the number of an open file that has the object's bytes, where there is one: it is
+        good until this is closed.
+        """
+        self.file = file
         self.info = info
         self.start, self.stop = extent
         self._chunks = chunks

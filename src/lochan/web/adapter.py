@@ -14,7 +14,7 @@ is done; threads that finish together wake their coroutines in one turn of the l
 Granian's own streams take all that they are given, however slow the client: a large answer would
 lie in memory as a whole. A file it reads no faster than the client does. So chunks go into a pipe,
 and Granian is given the name of its other end. A client that goes away closes it, which the writer
-sees at once.
+sees at once. An answer that has a `file` goes into the pipe without passing through Python.
 
 What a broken upload looks like: the body's iterator ends as if all had come. With a length, the
 count shows it. With chunked transfer, Granian gives one empty chunk for the error and another for
@@ -53,7 +53,7 @@ from lochan.environment import Environment
 from lochan.web.at_once import Answer, Fetch
 from lochan.web.environ import Environ, Headers, new_environ
 from lochan.web.intake import Intake
-from lochan.web.outlet import ClientGone, Outlet
+from lochan.web.outlet import CAN_SPLICE, ClientGone, Outlet
 
 SMALL_BODY_BYTES: Final = 64 << 10
 HEADER_BYTES: Final = 16 << 10  # names and values of all headers together
@@ -326,6 +326,13 @@ class _Exchange:
         self.headers = headers
 
     def _stream(self, chunks: Iterable[bytes], new_outlet: Callable[[], Outlet]) -> None:
+        file: tuple[int, int, int] | None = getattr(chunks, "file", None)
+        if file is not None and CAN_SPLICE:
+            with new_outlet() as outlet:
+                self.protocol.response_file(self.status, self.headers, outlet.name)
+                if not outlet.splice(*file):
+                    _log.warning("a file broke off while it was sent")
+            return
         pieces = iter(chunks)
         first = next(pieces, b"")
         if not first:

@@ -154,6 +154,12 @@ class Chunks:
         except LochanError as error:
             self._log.warning("an object broke off while it was sent", error=error.message)
 
+    @property
+    def file(self) -> tuple[int, int, int] | None:
+        """An open file that has these bytes, from where on and up to where; see `adapter`."""
+        reading = self._reading
+        return None if reading.file is None else (reading.file, reading.start, reading.stop)
+
     def close(self) -> None:
         """Free the file or connection of a reading that was not read to its end."""
         self._reading.close()

@@ -83,7 +83,7 @@ class PlainFiles:
             os.close(opened)
             raise
         file = FileIO(opened, closefd=True)
-        return Reading(info, found, _pieces(file, *found), file.close)
+        return Reading(info, found, _pieces(file, *found), file.close, opened)
 
     def head(self, address: str) -> ObjectInfo:
         """Ask the file system."""

@@ -98,7 +98,7 @@ class LocalObjects:
         except BaseException:
             file.close()
             raise
-        return Reading(info, found, _pieces(file, *found), file.close)
+        return Reading(info, found, _pieces(file, *found), file.close, file.number)
 
     def head(self, address: str) -> ObjectInfo:
         """Ask the file system."""
