@@ -71,6 +71,14 @@ def test_the_manifest_is_there_when_all_is_and_can_be_found_again() -> None:
     assert list(find_manifests(ground.outputs, "job")) == []
 
 
+def test_a_manifest_that_is_damaged_counts_for_none() -> None:
+    ground = Ground()
+    good, bad = (ground.run(upper, *ground.datums({"a": b"1"})) for _ in range(2))
+    ground.outputs.put(bad.fragment.replace("/fragment", "/manifest"), b"{")
+
+    assert list(find_manifests(ground.outputs, "job1")) == [good]
+
+
 def test_nothing_but_records_lies_below_the_attempts_folder() -> None:
     ground = Ground()
 

@@ -65,6 +65,26 @@ def test_a_datum_that_fails_ends_the_run(threads: int) -> None:
     assert len(list(find_manifests(ground.outputs, "job1"))) < 20
 
 
+def test_when_a_shard_fails_the_others_end_with_their_datum() -> None:
+    ground = Ground()
+    datums = ground.datums({str(number): b"" for number in range(3001)})
+    given = [Shard(0, datums[:1]), Shard(1, datums[1:])]
+    failed = threading.Event()
+    done: list[str] = []
+
+    def work(src: InputFiles) -> None:
+        if src.path == "0":
+            failed.set()
+            raise ValueError("first")
+        assert failed.wait(30)
+        done.append(src.path)
+
+    with pytest.raises(JobFailed, match="first"):
+        run(ground, 2, given, work)
+
+    assert len(done) < 3000
+
+
 class EndedError(Exception):
     pass
 

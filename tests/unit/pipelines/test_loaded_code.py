@@ -170,11 +170,13 @@ def test_processes_share_what_is_unpacked_if_it_is_whole(apart: Path) -> None:
     assert first == apart / f"lochan-code-{os.getuid()}" / code.sha256
     assert unpacked(code, ground.storages) == first
 
-    (first / "part.py").unlink()
-    second = unpacked(code, ground.storages)
+    for damage in (Path.unlink, lambda path: path.write_text("other")):
+        damage(first / "part.py")
+        second = unpacked(code, ground.storages)
 
-    assert second != first
-    assert sorted(path.name for path in second.iterdir()) == ["part.py", "steps.py"]
+        assert second != first
+        assert (second / "part.py").read_text() == "WORD = 'shared'"
+        assert (second / "steps.py").read_text() == STEPS
 
 
 def test_a_folder_that_others_can_write_is_not_trusted(apart: Path) -> None:
