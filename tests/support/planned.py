@@ -3,6 +3,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import product
 
 from lochan.kernel.records import Records
@@ -125,7 +126,7 @@ class PlannedWorld:
 
 def row_of(datum: Datum, *, failed: bool = False, address: str = "data/x") -> DatumRow:
     """Say what became of a datum: it wrote one file, or failed."""
-    wrote = OutputFile(datum.id.hex().encode(), encode_entry(entry_of(1, address)))
+    wrote = OutputFile(datum.id.hex().encode(), _encoded(address))
     return DatumRow(
         datum.id,
         datum.hash,
@@ -133,6 +134,11 @@ def row_of(datum: Datum, *, failed: bool = False, address: str = "data/x") -> Da
         tuple(map(source_of, datum.files)),
         () if failed else (wrote,),
     )
+
+
+@cache
+def _encoded(address: str) -> bytes:
+    return encode_entry(entry_of(1, address))
 
 
 def row_of_remembered(row: DatumRow) -> DatumRow:

@@ -20,8 +20,9 @@ How much each change touches:
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, product
-from typing import Protocol
+from typing import Final, Protocol
 
+from lochan.errors import JobFailed
 from lochan.pipelines.datum import order_of
 from lochan.pipelines.datum_index import DatumIndex, value_key
 from lochan.pipelines.globs import ROOT, substituted
@@ -35,6 +36,8 @@ from lochan.pipelines.spec import (
     RepoInput,
     UnionInput,
 )
+
+MOST_TOGETHER: Final = 5_000_000  # datums that inputs make by standing together
 
 Row = tuple[Part, ...]  # of one datum
 Rows = Iterable[Row]
@@ -210,11 +213,8 @@ class _ByValue:
 
     def _rows(self, inputs: list[dict[str, list[Part]]]) -> list[Row]:
         values = sorted(set().union(*inputs))
-        return [
-            row
-            for value in values
-            for row in self._rows_of([parts.get(value, []) for parts in inputs])
-        ]
+        several = ([parts.get(value, []) for parts in inputs] for value in values)
+        return list(bounded(row for same in several for row in self._rows_of(same)))
 
 
 def _joined(inputs: _SameValue, outer: tuple[bool, ...]) -> Rows:
@@ -229,7 +229,20 @@ def _grouped(inputs: _SameValue) -> Rows:
 
 
 def _crossed(inputs: list[list[Row]]) -> Iterator[Row]:
-    return (tuple(chain.from_iterable(rows)) for rows in product(*inputs))
+    return bounded(tuple(chain.from_iterable(rows)) for rows in product(*inputs))
+
+
+def bounded(rows: Rows, most: int = MOST_TOGETHER) -> Iterator[Row]:
+    """Pass rows on, and refuse to go on behind so many. Raises JobFailed, code too-many-datums."""
+    for number, row in enumerate(rows):
+        if number == most:
+            names = " and ".join(repr(part.file.input) for part in row)
+            raise JobFailed(
+                f"inputs {names} make more than {most} datums together; narrow their globs, or"
+                " match folders instead of files",
+                code="too-many-datums",
+            )
+        yield row
 
 
 def _stable(one: Combined) -> list[Row]:

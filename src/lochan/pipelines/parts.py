@@ -98,7 +98,7 @@ class PinnedInput:
         """Give the parts with these keys that are there."""
         folders = {key for key in keys if key.endswith(b"/")}
         if ROOT in folders or len(folders) > _FEW:
-            found = self._listed(self._within(), folders)
+            found = {part.file.key: part for part in self.everything if part.file.key in folders}
         else:
             found = {}
             for key in sorted(folders):

@@ -75,7 +75,7 @@ def test_an_index_is_the_same_whatever_the_way_there(
     assert DatumIndex(index.snapshots).changed((), model.values(), {}).id == index.id
 
 
-def test_a_datum_that_ran_again_with_the_same_hash_has_its_new_outputs() -> None:
+def test_rel_P6_a_datum_that_ran_again_with_the_same_hash_has_its_new_outputs_alone() -> None:
     row = DatumRow(b"i" * 32, b"h" * 32, DatumState.PROCESSED, (), (OutputFile(b"a", b"1"),))
     again = DatumRow(b"i" * 32, b"h" * 32, DatumState.PROCESSED, (), (OutputFile(b"a", b"2"),))
     index = DatumIndex(open_snapshots()).changed((), [row], {}).changed((), [again], {})

@@ -9,8 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lochan.errors import InvalidInput, JobFailed, NotFound
+from lochan.pipelines.combined import bounded
 from lochan.pipelines.datum import Datum
+from lochan.pipelines.parts import Part
 from lochan.pipelines.spec import (
+    CronInput,
     CrossInput,
     DeclarativeTransform,
     FrameTransform,
@@ -242,6 +245,26 @@ def test_a_frame_that_appends_computes_new_files_and_refuses_anything_else() -> 
     world.digest = "salted"
     found = world.plan(world.pins({"x": changed(more, {"dt=1/b": None})}))
     assert paths(found.run) == ["dt=1/a", "dt=1/c"]
+
+
+def test_a_tick_of_a_clock_is_a_part_like_any_file() -> None:
+    world = world_of(CrossInput(inputs=(repo("x"), CronInput(name="tick", schedule="@daily"))))
+    first = world.run(world.pins({"x": {"a": 1, "b": 1}, "tick": {"2026-01-01T00:00:00Z": 0}}))
+    assert paths(first.run) == ["a+2026-01-01T00:00:00Z", "b+2026-01-01T00:00:00Z"]
+    found = world.run(world.pins({"x": {"a": 1, "b": 1}, "tick": {"2026-01-02T00:00:00Z": 0}}))
+    assert paths(found.run) == ["a+2026-01-02T00:00:00Z", "b+2026-01-02T00:00:00Z"]
+    assert sorted(found.gone) == sorted(datum.id for datum in first.run)
+
+
+def test_inputs_that_make_too_many_datums_together_are_refused() -> None:
+    world = world_of(repo("x"))
+    rows = [
+        tuple(Part(file, 0) for file in datum.files)
+        for datum in world.plan(world.pins({"x": {"a": 1, "b": 1, "c": 1}})).run
+    ]
+    assert list(bounded(rows, 3)) == rows
+    with pytest.raises(JobFailed, match="inputs 'x' make more than 2 datums together"):
+        list(bounded(rows, 2))
 
 
 def test_an_input_without_a_pin_and_a_repository_made_again_are_refused() -> None:
