@@ -11,6 +11,7 @@ is a test's own; what it was called on is counted.
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 import msgspec
 
@@ -78,8 +79,8 @@ def namespace_of(repository: str) -> StorageNamespace:
 
 
 @dataclass(frozen=True, slots=True)
-class PipelineWorld:
-    """One process over stores that outlive it."""
+class PipelineStage:
+    """One process over stores that outlive it, and what people do there."""
 
     world: QuietWorld
     kept: MemoryStore
@@ -89,7 +90,7 @@ class PipelineWorld:
     decided: list[JobSet] = field(default_factory=list)
 
     @classmethod
-    def open(cls, *repositories: str, function: Function = make) -> "PipelineWorld":
+    def open(cls, *repositories: str, function: Function = make) -> Self:
         world = QuietWorld()
         kept, objects = MemoryStore(world), dict[StorageNamespace, MemoryObjects]()
         lake = open_lake(world, kept, objects)
@@ -98,12 +99,12 @@ class PipelineWorld:
         ran.clear()
         return cls(world, kept, objects, lake, function)
 
-    def again(self, store: Store | None = None, wrap: Wrap | None = None) -> "PipelineWorld":
+    def again(self, store: Store | None = None, wrap: Wrap | None = None) -> Self:
         """Begin a new process over the same stores, which may fail."""
         through = self.kept if store is None else store
         return replace(self, lake=open_lake(self.world, through, self.objects, wrap))
 
-    def copy(self) -> "PipelineWorld":
+    def copy(self) -> Self:
         """Copy everything, for a later time."""
         world = QuietWorld()
         world.begin_at(self.world.time_s + 1, ids=1_000_000)
@@ -113,7 +114,9 @@ class PipelineWorld:
                 kept.set(partition, key, value)
         objects = {name: copied(found, world) for name, found in self.objects.items()}
         lake = open_lake(world, kept, objects)
-        return PipelineWorld(world, kept, objects, lake, self.function, list(self.decided))
+        return replace(
+            self, world=world, kept=kept, objects=objects, lake=lake, decided=list(self.decided)
+        )
 
     def repository(self, name: str) -> Repository:
         return get_repository(self.lake.store, self.lake.environment, RepositoryId(name))
@@ -135,7 +138,7 @@ class PipelineWorld:
         self.world.sleep(2)
         return commit(self.lake, repository, MAIN, CommitRequest("ann", "photos", allow_empty=True))
 
-    def cause(self, made: Commit) -> Cause:
+    def _cause(self, made: Commit) -> Cause:
         found = self.repository(PHOTOS)
         return Cause(
             kind="commit",
@@ -148,10 +151,15 @@ class PipelineWorld:
 
     def decide(self, made: Commit, *, branch: str = "", pins: tuple[Pin, ...] = ()) -> JobSet:
         graph = load_graph(self.lake)
-        found = decide(self.lake, self.cause(made), graph, branch=branch, pins=pins)
+        found = decide(self.lake, self._cause(made), graph, branch=branch, pins=pins)
         assert found is not None
         self.decided.append(found)
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineWorld(PipelineStage):
+    """A stage on which jobs are driven and looked at."""
 
     def engine(self) -> InProcess:
         return InProcess(self.world, self.lake.storage, function=self.function)
@@ -169,7 +177,7 @@ class PipelineWorld:
         """Commit files, decide, and drive the first job of the set."""
         return self.drive(self.decide(self.put(files, gone=gone)).jobs[0].job)
 
-    def running(self, function: Function) -> "PipelineWorld":
+    def running(self, function: Function) -> Self:
         """Run another function."""
         return replace(self, function=function)
 

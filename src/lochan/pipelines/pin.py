@@ -41,7 +41,7 @@ _LOOKED_AT: Final = 1_000  # commits of others, at most, on the way to the pipel
 
 
 @dataclass(frozen=True, slots=True)
-class Base:
+class Footing:
     """What a job goes upon: the output's head, and the last commit of the pipeline, if any."""
 
     head: Commit
@@ -81,7 +81,7 @@ def hold_inputs(lake: Lake, job: Job, pins: tuple[Pin, ...]) -> None:
         raise JobUnrunnable(f"an input of {job.pipeline!r} is gone: {error.message}") from error
 
 
-def hold_output(lake: Lake, job: Job, base: Base, pins: tuple[Pin, ...]) -> None:
+def hold_output(lake: Lake, job: Job, base: Footing, pins: tuple[Pin, ...]) -> None:
     """Keep from collection what a job writes, and the commits it builds on."""
     output = repository_of(lake, job.output_repository)
     commits = {
@@ -98,12 +98,12 @@ def hold_name(job: Job) -> str:
     return f"{job.id}-{job.epoch}"
 
 
-def find_base(lake: Lake, job: Job, head: Commit) -> Base:
+def find_base(lake: Lake, job: Job, head: Commit) -> Footing:
     """Say what a job goes upon, whose output has this head."""
     output = repository_of(lake, job.output_repository)
     last = _last_of(lake, output, job.pipeline, head)
     if last is None:
-        return Base(head, None, Below(tree=head.meta_range_id))
+        return Footing(head, None, Below(tree=head.meta_range_id))
     try:
         require_kept(lake.store, output, last.id)
         before = _before(lake, last)
@@ -111,9 +111,9 @@ def find_base(lake: Lake, job: Job, head: Commit) -> Base:
         Gone,
         NotFound,
     ):  # its objects may be gone, or what it was made of is: all is made again
-        return Base(head, None, Below())
+        return Footing(head, None, Below())
     hidden = MetaRangeId(last.metadata.get(HIDDEN, ""))
-    return Base(head, last, Below(last.meta_range_id, before.index, hidden), before)
+    return Footing(head, last, Below(last.meta_range_id, before.index, hidden), before)
 
 
 def output_head(lake: Lake, job: Job, spec: Spec) -> Commit:

@@ -43,7 +43,7 @@ from lochan.pipelines.commit_metadata import (
 )
 from lochan.pipelines.failures import JobKilled
 from lochan.pipelines.jobs import require_driver
-from lochan.pipelines.pin import Base
+from lochan.pipelines.pin import Footing
 from lochan.pipelines.records import Job
 from lochan.pipelines.spec import Collision
 from lochan.pipelines.squash import Outcome, Squash
@@ -66,7 +66,7 @@ class Publication:
 
     job: Job
     output: Repository
-    base: Base
+    base: Footing
     outcome: Outcome
     collision: Collision
     digest: str

@@ -54,7 +54,7 @@ from lochan.pipelines.jobs import (
 )
 from lochan.pipelines.memo import Memo
 from lochan.pipelines.pin import (
-    Base,
+    Footing,
     find_base,
     hold_inputs,
     hold_output,
@@ -213,7 +213,7 @@ class _Run:
         self._beside.reached(Step.PLANNED)
         return self._run(base, planned, digest)
 
-    def _hold(self) -> Base:
+    def _hold(self) -> Footing:
         """Keep from collection what is read and will be written; gives what the job goes upon."""
         lake, job = self._lake, self._job
         head = get_commit(lake.tables(self._output), CommitId(job.base))
@@ -221,7 +221,7 @@ class _Run:
         hold_output(lake, job, find_base(lake, job, head), job.pins)
         return find_base(lake, job, head)  # what had expired before it was held is not built on
 
-    def _plan(self, base: Base) -> tuple[Plan, str]:
+    def _plan(self, base: Footing) -> tuple[Plan, str]:
         record = PipelineTables.of(self._lake.store).specs.find(self._job.pipeline.encode())
         if record is None:
             raise JobUnrunnable(f"pipeline {self._job.pipeline!r} was deleted")
@@ -239,7 +239,7 @@ class _Run:
         self._driving.change(_running(planned.counts))
         return planned, digest
 
-    def _run(self, base: Base, planned: Plan, digest: str) -> Commit | None:
+    def _run(self, base: Footing, planned: Plan, digest: str) -> Commit | None:
         """Run what is to be run, and publish; None where there is nothing to publish."""
         is_own = base.last is None or base.last.id == base.head.id
         if planned.is_nothing and is_own and not self._spec.job.empty_commit:
