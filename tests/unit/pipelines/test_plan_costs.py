@@ -114,7 +114,7 @@ def test_nothing_is_opened_of_trees_when_no_input_changed(many: Ground) -> None:
 
 # What a kind may open of about 80 ranges of each tree and 240 or more of the index. A group has
 # 200 files, whose readers are looked for.
-KINDS = {
+KINDS: dict[str, tuple[Input, int]] = {
     "folder": (repo("x", "/*/"), 16),
     "union": (UnionInput(inputs=(repo("x", "/*/*"), repo("y", "/*/"))), 12),
     "cross": (CrossInput(inputs=(repo("x", "/*/*"), repo("y", "/0000/", reference=True))), 20),
