@@ -16,6 +16,7 @@ import os
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Final
@@ -35,6 +36,7 @@ from lochan.environment import Environment, RealEnvironment
 from lochan.errors import InvalidInput, Unavailable
 from lochan.model.access import Statement
 from lochan.model.ids import UniqueIdentifier
+from lochan.pipelines.try_datums import try_datum
 from lochan.web.application import new_application
 from lochan.web.authenticate import PRINCIPAL
 from lochan.web.environ import decoded_path, new_environ
@@ -69,7 +71,8 @@ def open_embedded(
         raise
     # Nobody closes in a notebook. What came from a lake outlives it, but not its transport.
     weakref.finalize(transport, opened.close)
-    return Lake(transport, name=str(folder), then=opened.close, inside=services.lake)
+    trial = partial(try_datum, services.lake)
+    return Lake(transport, name=str(folder), then=opened.close, inside=services.lake, trial=trial)
 
 
 def _settings(folder: Path, prefixes: Sequence[str], environment: Environment) -> Settings:

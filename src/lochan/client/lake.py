@@ -18,6 +18,7 @@ from lochan.client.users import Users
 from lochan.config.client import Credentials
 from lochan.errors import InvalidInput
 from lochan.model.uri import Uri, parse_uri
+from lochan.pipelines.decorators import Trial
 from lochan.shapes.access import CurrentUser, User
 from lochan.shapes.config import Config
 from lochan.shapes.repositories import ListRepositoriesQuery, RepositoryList
@@ -36,17 +37,19 @@ class Lake:
         then: Callable[[], None] | None = None,
         credentials: Credentials | None = None,
         inside: object = None,
+        trial: Trial | None = None,
     ) -> None:
         """Speak through a transport; `then` ends what is behind.
 
         `name` is how it shows itself: a folder, or a server's URL. A lake in this process has no
-        credentials, and is itself `inside`: what runs beside it, as a pipeline's test, needs no
-        transport.
+        credentials, and is itself `inside`: what runs beside it needs no transport. `trial` tries a
+        pipeline's function there.
         """
         self.transport = transport
         self.name = name
         self.credentials = credentials
         self.inside = inside
+        self.trial = trial
         self._then = then
 
     def repository(self, name: str) -> Repository:

@@ -21,8 +21,7 @@ from lochan.pipelines.decorators import (
     specs_of,
     union,
 )
-from lochan.pipelines.input_files import InputFiles
-from lochan.pipelines.output_files import Out
+from lochan.pipelines.handed import InputFiles, Out
 
 __all__ = [
     "Cron",

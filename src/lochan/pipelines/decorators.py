@@ -32,9 +32,6 @@ from typing import Any, Final, Generic, Literal, NamedTuple, ParamSpec, Protocol
 import msgspec
 
 from lochan.errors import InvalidInput
-from lochan.operations.lake import Lake
-from lochan.pipelines.heads import pin_heads
-from lochan.pipelines.plan import plan
 from lochan.pipelines.spec import (
     Check,
     Collision,
@@ -57,9 +54,8 @@ from lochan.pipelines.spec import (
     Trigger,
     UnionInput,
 )
-from lochan.pipelines.try_datums import Tried, choose, try_datums
+from lochan.pipelines.tried import Tried
 from lochan.pipelines.validate import validate
-from lochan.pipelines.work import Code
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -164,12 +160,18 @@ def group(*parts: str) -> Combination:
     return Combination("group", parts)
 
 
+Trial = Callable[[Spec, Callable[..., Any], int, Path | None], Tried]
+
+
 class OpenedLake(Protocol):
-    """What `lochan.open` gives: it knows the lake in this process, if it is there."""
+    """What `lochan.open` gives: a lake on which functions can be tried, if it is in this process.
+
+    It brings the way to try them along, so that who says pipelines needs nothing that runs them.
+    """
 
     @property
-    def inside(self) -> object:
-        """Give the lake itself."""
+    def trial(self) -> Trial | None:
+        """Give what runs a function on a datum (`try_datums.try_datum`)."""
 
 
 class Pipeline(Generic[P, R]):
@@ -187,7 +189,7 @@ class Pipeline(Generic[P, R]):
         """Call the function."""
         return self.function(*args, **kwargs)
 
-    def test(self, *, datum: int = 0, lake: Lake | OpenedLake, into: Path | None = None) -> Tried:
+    def test(self, *, datum: int = 0, lake: OpenedLake, into: Path | None = None) -> Tried:
         """Run the function on one datum of what is committed now; nothing is published.
 
         The lake is one that `lochan.open` gave. Files that are written are kept below `into`, if
@@ -197,13 +199,10 @@ class Pipeline(Generic[P, R]):
         if not isinstance(self.spec.transform, FilesTransform):
             message = f"{self.spec.pipeline!r} has no datums to test; call it with DataFrames"
             raise InvalidInput(message, code="no-datums")
-        lake = lake if isinstance(lake, Lake) else _inside(lake)
-        planned = plan(lake, self.spec, "", pin_heads(lake, self.spec))
-        chosen = choose(planned.run, numbers=[datum])
-        (tried,) = try_datums(
-            lake, self.spec, chosen, code=Code(), function=self.function, into=into
-        )
-        return tried
+        if lake.trial is None:
+            message = "this lake is behind a server: open one by lochan.open(folder)"
+            raise InvalidInput(message, code="lake-elsewhere")
+        return lake.trial(self.spec, self.function, datum, into)
 
 
 def pipeline(  # noqa: PLR0913 - the fields of a spec, each by its name
@@ -284,13 +283,6 @@ def specs_of(module: ModuleType) -> tuple[Spec, ...]:
                 message = f"{module.__name__} has two pipelines {spec.pipeline!r}; name one anew"
                 raise InvalidInput(message, code="invalid-pipeline")
     return tuple(found.values())
-
-
-def _inside(opened: OpenedLake) -> Lake:
-    if not isinstance(opened.inside, Lake):
-        message = "this lake is behind a server; use `lochan pipeline test`, or lochan.open(folder)"
-        raise InvalidInput(message, code="lake-elsewhere")
-    return opened.inside
 
 
 def _inputs(function: Callable[..., object]) -> dict[str, Files | Table | Cron]:

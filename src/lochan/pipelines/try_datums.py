@@ -36,34 +36,13 @@ from lochan.pipelines.pin import repository_of
 from lochan.pipelines.places import OpenedPlace, Place
 from lochan.pipelines.plan import plan
 from lochan.pipelines.spec import Spec, leaves
+from lochan.pipelines.tried import Tried, TriedFile
 from lochan.pipelines.work import Code, JobTask, Manifest, Shard
 
 _JOB: Final = "test"
 _HEAD: Final = 1024  # bytes of each output that are shown
 
 _lines: Final = msgspec.json.Decoder(LogLine)
-
-
-class TriedFile(msgspec.Struct, frozen=True, kw_only=True):
-    """One file that a datum would write."""
-
-    path: str
-    size: int
-    sha256: str
-    head: bytes  # its first bytes
-
-
-class Tried(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one datum."""
-
-    number: int
-    datum: str
-    inputs: tuple[str, ...]  # input:path
-    passed: bool
-    reason: str
-    milliseconds: int
-    outputs: tuple[TriedFile, ...]
-    log: tuple[LogLine, ...]
 
 
 def datums_now(
@@ -134,6 +113,16 @@ def try_datums(
         shard = Shard(0, tuple(datums))
         manifest = run_shard(task, shard, lake.environment, storages, function=function)
         return _tried(objects, manifest, {datum.id: datum for datum in datums}, into)
+
+
+def try_datum(lake: Lake, spec: Spec, function: Function, datum: int, into: Path | None) -> Tried:
+    """Run a function on one datum of what is committed now.
+
+    Raises: NotFound for the datum or an input; else as `try_datums`.
+    """
+    chosen = choose(datums_now(lake, spec), numbers=[datum])
+    (tried,) = try_datums(lake, spec, chosen, code=Code(), function=function, into=into)
+    return tried
 
 
 def _tried(

@@ -7,7 +7,8 @@ from pathlib import Path
 from lochan.errors import InvalidInput
 from lochan.operations.lake import Lake
 from lochan.pipelines.spec import Spec
-from lochan.pipelines.try_datums import Tried, choose, datums_now, try_datums
+from lochan.pipelines.tried import Tried
+from lochan.pipelines.try_datums import choose, datums_now, try_datums
 from lochan.pipelines.work import Code
 from lochan.pipelines.yaml_spec import load_specs
 

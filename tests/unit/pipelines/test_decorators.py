@@ -3,13 +3,12 @@
 
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 import pytest
 
 import lochan
 from lochan.errors import InvalidInput, NotFound
-from lochan.operations.lake import Lake
 from lochan.pipelines import (
     Cron,
     Files,
@@ -19,11 +18,14 @@ from lochan.pipelines import (
     Table,
     cross,
     group,
+    input_files,
     join,
+    output_files,
     pipeline,
     specs_of,
     union,
 )
+from lochan.pipelines.handed import InputFile
 from lochan.pipelines.spec import (
     CronInput,
     CrossInput,
@@ -211,13 +213,23 @@ def test_a_function_is_tried_on_one_datum_of_a_lake_without_a_server(tmp_path: P
         assert (tmp_path / "kept" / "1" / "b.txt").read_text() == "BBB"
         with pytest.raises(NotFound, match="no datum 3"):
             shout.test(datum=3, lake=lake)
-        assert isinstance(lake.inside, Lake)
-        assert shout.test(lake=lake.inside).inputs == ("text:a.txt",)
+        assert shout.test(lake=lake).inputs == ("text:a.txt",)
+
+
+def test_what_a_function_is_handed_is_what_its_author_may_rely_on() -> None:
+    out: type[Out] = output_files.Out
+    files: type[InputFiles] = input_files.InputFiles
+    file: type[InputFile] = input_files.InputFile
+
+    for said, real in ((Out, out), (InputFiles, files), (InputFile, file)):
+        for name in vars(said).keys() - vars(Protocol).keys():
+            if not name.startswith("_"):
+                assert name in vars(real)
 
 
 def test_a_lake_behind_a_server_and_frames_cannot_be_tried_here() -> None:
     class Elsewhere:
-        inside = None
+        trial = None
 
     with pytest.raises(InvalidInput, match="behind a server"):
         shout.test(lake=Elsewhere())
