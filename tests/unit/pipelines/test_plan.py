@@ -2,6 +2,7 @@
 """Plans: the datums that a model finds, and by what changed the same as anew."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import msgspec
 import pytest
@@ -87,14 +88,15 @@ def changed(tree: Tree, changes: Mapping[str, int | None]) -> Tree:
     return {key: content for key, content in {**tree, **changes}.items() if content is not None}
 
 
-@given(histories(), st.integers(0, 3))
+@given(histories(), st.integers(0, 3), st.lists(st.sampled_from(["new", ""]), max_size=4))
 @settings(max_examples=250, deadline=None)
 def test_a_plan_by_what_changed_is_the_plan_anew(
-    history: tuple[Input, list[dict[str, Tree]]], unlucky: int
+    history: tuple[Input, list[dict[str, Tree]]], unlucky: int, code: list[str]
 ) -> None:
     node, jobs = history
     world = PlannedWorld(open_stage(cuts=SMALL), spec_of(node))
-    for trees in jobs:
+    for trees, said in zip(jobs, [*code, "", "", "", ""], strict=False):
+        world.digest += said  # new code is planned anew, upon the base as well
         pins = world.pins(trees)
         first = world.first_plan(pins)
         assert sorted(map(seen, first.run)) == sorted(model(node, trees))
@@ -209,6 +211,30 @@ def test_another_glob_is_planned_anew_and_takes_old_outputs_away() -> None:
     assert paths(found.run) == ["a/b"]
     assert len(found.gone) == 2
     assert found.counts.total == world.index.totals().datums == 1
+
+
+def test_a_frame_that_is_computed_in_another_way_is_planned_anew() -> None:
+    full = FrameTransform(function="f:f")
+    world = PlannedWorld(open_stage(), spec_of(repo("x", "/*/"), full))
+    pins = world.pins({"x": {"a/b": 1, "c/d": 1}})
+    assert paths(world.run(pins).run) == ["/"]
+    parted = FrameTransform(function="f:f", incremental="partition")
+    world.spec = spec_of(repo("x", "/*/"), parted)
+    found = world.run(pins)
+    assert paths(found.run) == ["a/", "c/"]
+    assert len(found.gone) == 1
+
+
+def test_a_base_that_read_a_repository_since_made_again_is_compared_whole() -> None:
+    world = world_of(repo("x"))
+    pins = world.pins({"x": {"a": 1, "b": 1}})
+    world.run(pins)
+    assert world.before is not None
+    strange = msgspec.structs.replace(pins[0], unique_identifier="other", meta_range_id="0" * 64)
+    world.before = replace(world.before, pins=(strange,))
+    found = world.plan(pins)
+    assert found.is_nothing
+    assert found.opened.hashed == 2
 
 
 def test_a_datum_that_failed_is_tried_again_though_nothing_changed() -> None:
