@@ -75,7 +75,7 @@ OWN_ROUTES = re.compile(
     r"/repositories/\{repository\}/(pfs/[a-z-]+|clocks/[a-z]+|presigned"
     r"|branches/\{branch\}/objects/(?:rename|link)|refs/\{ref\}/provenance)|/auth/capabilities"
     r"|/pipelines(?:/\{pipeline\}(?:/[a-z]+)?)?|/pipeline-(?:graph|checks)"
-    r"|/jobs/\{job\}(?:/[a-z]+)?|/job-sets/\{job_set\}"
+    r"|/jobs/\{job\}(?:/[a-z]+(?:/\{shard\})?)?|/job-sets/\{job_set\}"
 )
 
 

@@ -121,6 +121,27 @@ def logs(
         show.text(f"{line.time} {line.datum[:12]} {line.stream}: {line.text.rstrip()}\n")
 
 
+@on_lake(app, "shards")
+def shards(
+    show: Show,
+    lake: Lake,
+    job: JobName,
+    *,
+    pipeline: OfPipeline = "",
+    branch: Annotated[
+        int | None,
+        typer.Option("--branch", min=0, help="Make a hidden branch that shows this shard."),
+    ] = None,
+) -> None:
+    """List the shards of a job that have finished so far, or look at one as at a branch.
+
+    Example: lochan job shards 3f2c… --pipeline words --branch 0
+    """
+    jobs, name = lake.pipelines.jobs, _whole(lake, job, pipeline)
+    found = jobs.shards(name) if branch is None else [jobs.show_shard(name, branch)]
+    show.rows(found)
+
+
 @on_lake(app, "events")
 def events(show: Show, lake: Lake, job: JobName, *, pipeline: OfPipeline = "") -> None:
     """Give a job as events of OpenLineage.

@@ -19,6 +19,8 @@ from lochan.shapes.pipelines import (
     LogLine,
     LogLines,
     LogQuery,
+    Shard,
+    ShardList,
 )
 
 ENDS: Final = frozenset({"success", "failure", "killed", "unrunnable", "skipped"})
@@ -68,6 +70,14 @@ class Jobs:
         """Give what a job's code printed, of one datum or of all."""
         query = LogQuery(datum=datum)
         return self._transport.call("GET", ("jobs", job, "logs"), LogLines, query=query).results
+
+    def shards(self, job: str) -> list[Shard]:
+        """Give the shards of a job that have finished so far."""
+        return self._transport.call("GET", ("jobs", job, "shards"), ShardList).results
+
+    def show_shard(self, job: str, number: int) -> Shard:
+        """Make a hidden branch of the output that shows what a shard wrote."""
+        return self._transport.call("POST", ("jobs", job, "shards", str(number)), Shard)
 
     def events(self, job: str) -> list[dict[str, Any]]:
         """Give a job as events of OpenLineage."""

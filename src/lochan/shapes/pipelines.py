@@ -240,6 +240,27 @@ class DatumList(Struct, frozen=True, kw_only=True):
     results: list[Datum]
 
 
+class Shard(Struct, frozen=True, kw_only=True):
+    """A finished attempt of a shard."""
+
+    number: Annotated[int, Meta(ge=0)]
+    datums: int
+    failed: int
+    files: int
+    bytes: int
+    milliseconds: int
+    branch: Annotated[
+        str,
+        Meta(description="A hidden branch of the output that shows it; empty if none was made."),
+    ] = ""
+
+
+class ShardList(Struct, frozen=True, kw_only=True):
+    """The finished shards of a job, so far."""
+
+    results: list[Shard]
+
+
 class LogQuery(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whose lines are wanted."""
 

@@ -7,7 +7,7 @@ from lochan.access.actions import READ_JOB, STOP_JOB
 from lochan.access.arn import pipeline_arn
 from lochan.access.needed import Permission
 from lochan.errors import InvalidInput
-from lochan.pipelines import datum_log, jobs, records
+from lochan.pipelines import datum_log, jobs, records, shard_refs
 from lochan.pipelines.datum import DatumRow
 from lochan.pipelines.job_datums import datums_of, lines_of
 from lochan.pipelines.openlineage import events
@@ -23,6 +23,8 @@ from lochan.shapes.pipelines import (
     LogLine,
     LogLines,
     LogQuery,
+    Shard,
+    ShardList,
 )
 from lochan.web.api.pages import page_of
 from lochan.web.api.shown_jobs import shown_job, shown_job_set
@@ -30,7 +32,7 @@ from lochan.web.call import Call
 from lochan.web.needs import Need, each
 from lochan.web.route import Routes
 
-ROUTES = Routes("jobs")
+ROUTES: Routes = Routes("jobs")
 
 _PIPELINE = "arn:lakefs:pipelines:::pipeline/{pipeline}"
 _MOST_LINES = 100_000
@@ -64,11 +66,12 @@ def stop_job(call: Call) -> Job:
 
 @ROUTES.get("/job-sets/{job_set}", needs=each(Need(READ_JOB, _PIPELINE)), answers={200: JobSet})
 def get_job_set(call: Call) -> JobSet:
-    """Give all jobs that one cause called for."""
+    """Give the jobs that one cause called for, as far as the caller may see them."""
     found = jobs.get_job_set(call.lake.store, call.path["job_set"])
-    for planned in found.jobs:
-        call.require(_permission(READ_JOB, planned.pipeline))
-    return shown_job_set(call, found)
+    shown = shown_job_set(call, found)
+    if not shown.jobs:
+        call.require(_permission(READ_JOB, found.jobs[0].pipeline))
+    return shown
 
 
 @ROUTES.get(
@@ -105,6 +108,24 @@ def get_job_events(call: Call) -> LineageEvents:
     return LineageEvents(results=events(_job(call, READ_JOB)))
 
 
+@ROUTES.get("/jobs/{job}/shards", needs=each(Need(READ_JOB, _PIPELINE)), answers={200: ShardList})
+def list_shards(call: Call) -> ShardList:
+    """Give the shards of a job that have finished so far."""
+    found = shard_refs.list_shards(call.lake, _job(call, READ_JOB))
+    return ShardList(results=[_shown_shard(one) for one in found])
+
+
+@ROUTES.post(
+    "/jobs/{job}/shards/{shard}", needs=each(Need(READ_JOB, _PIPELINE)), answers={201: Shard}
+)
+def show_shard(call: Call) -> Shard:
+    """Make a hidden branch that shows what a shard wrote, to be listed and read like any other."""
+    number = call.path["shard"]
+    if not number.isdecimal():
+        raise InvalidInput(f"{number!r} is no number of a shard", code="invalid-shard")
+    return _shown_shard(shard_refs.show_shard(call.lake, _job(call, READ_JOB), int(number))[0])
+
+
 def _job(call: Call, action: str) -> records.Job:
     found = jobs.get_job(call.lake.store, call.path["job"])
     call.require(_permission(action, found.pipeline))
@@ -133,6 +154,18 @@ def _lines(call: Call, datum: str) -> Iterator[LogLine]:
 def _shown_line(line: datum_log.LogLine) -> LogLine:
     return LogLine(
         time=line.time, datum=line.datum, shard=line.shard, stream=line.stream, text=line.text
+    )
+
+
+def _shown_shard(one: shard_refs.ShownShard) -> Shard:
+    return Shard(
+        number=one.number,
+        datums=one.datums,
+        failed=one.failed,
+        files=one.files,
+        bytes=one.bytes,
+        milliseconds=one.milliseconds,
+        branch=one.branch,
     )
 
 

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Look at a shard as at a branch, while its job runs or after it failed.
+
+A finished attempt's files, over the commit that the job builds on, become a commit of a hidden
+branch of the output's repository. Nothing is copied, and the job does not know of it. The branch is
+named like the private branch of a job, so the collector takes it away with those that were left
+behind (`operations.gc`): it keeps what it shows alive until then.
+"""
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+
+import msgspec
+
+from lochan.errors import InvalidInput, NotFound, NotUnique
+from lochan.kernel.records import Records
+from lochan.model.codec import decode_entry
+from lochan.model.entry import identity
+from lochan.model.ids import BranchName, CommitId, MetaRangeId
+from lochan.model.records import Commit, Repository
+from lochan.operations.branches import create_branch
+from lochan.operations.commit import CommitRequest, commit_tree
+from lochan.operations.lake import Lake
+from lochan.pipelines.datum import DatumRow, hashed
+from lochan.pipelines.fragment import read_fragment
+from lochan.pipelines.manifests import find_manifests
+from lochan.pipelines.pin import repository_of
+from lochan.pipelines.records import Job
+from lochan.pipelines.work import Manifest
+from lochan.refs.commits import get_commit
+
+SHARD = "lochan.shard"
+_DIGITS = 32
+
+
+class ShownShard(msgspec.Struct, frozen=True, kw_only=True):
+    """A finished attempt of a shard, and the branch that shows it, if somebody asked for one."""
+
+    number: int
+    attempt: str
+    datums: int
+    failed: int
+    files: int
+    bytes: int
+    milliseconds: int
+    branch: str = ""
+
+
+def list_shards(lake: Lake, job: Job) -> tuple[ShownShard, ...]:
+    """Give the finished attempts of a job's shards; while the job runs, those so far."""
+    objects = lake.storage(repository_of(lake, job.output_repository).storage_namespace).objects
+    found = sorted(find_manifests(objects, job.id), key=lambda one: (one.shard, one.attempt))
+    return tuple(_shown(one) for one in found)
+
+
+def show_shard(lake: Lake, job: Job, number: int) -> tuple[ShownShard, Commit]:
+    """Make a shard's files a hidden branch; the same attempt gives the same branch.
+
+    Raises: NotFound where no attempt of the shard has come to its end.
+    """
+    output = repository_of(lake, job.output_repository)
+    storage = lake.storage(output.storage_namespace)
+    found = [one for one in find_manifests(storage.objects, job.id) if one.shard == number]
+    if not found or not job.base:
+        message = (
+            f"shard {number} of job {job.id} has not finished; `lochan job shards` lists those"
+        )
+        raise NotFound(message, code="shard-not-found")
+    manifest = found[0]
+    name = _branch(job, manifest)
+    below = get_commit(lake.tables(output), CommitId(job.base))
+    with suppress(NotUnique):
+        create_branch(lake, output, name, below.id, hidden=True)
+    rows = read_fragment(storage.objects, manifest.fragment)
+    tree = storage.snapshots.apply(below.meta_range_id, [_entries(rows)]).id
+    commit = _committed(lake, output, name, tree, job, number)
+    return _shown(manifest, branch=name), commit
+
+
+def _committed(
+    lake: Lake, output: Repository, name: BranchName, tree: MetaRangeId, job: Job, number: int
+) -> Commit:
+    said = CommitRequest(
+        job.pipeline, f"shard {number} of job {job.id}", {SHARD: f"{job.id}/{number}"}
+    )
+    try:
+        return commit_tree(lake, output, name, tree, said)
+    except InvalidInput as error:
+        if error.code != "no-changes":
+            raise
+    head = lake.branches.fresh(output, name).record.commit_id
+    return get_commit(lake.tables(output), head)
+
+
+def _entries(rows: Iterable[DatumRow]) -> Records:
+    """Give the files of a shard in order; where two datums wrote one, the later's."""
+    written: dict[bytes, bytes] = {}
+    for row in rows:
+        written |= {output.key: output.entry for output in row.outputs}
+    keys: Sequence[bytes] = sorted(written)
+    return Records.of((key, identity(decode_entry(written[key])), written[key]) for key in keys)
+
+
+def _branch(job: Job, manifest: Manifest) -> BranchName:
+    drawn = hashed([job.id.encode(), str(manifest.shard).encode(), manifest.attempt.encode()])
+    return BranchName(f"job-{drawn.hex()[:_DIGITS]}")
+
+
+def _shown(manifest: Manifest, *, branch: str = "") -> ShownShard:
+    return ShownShard(
+        number=manifest.shard,
+        attempt=manifest.attempt,
+        datums=manifest.processed + manifest.failed,
+        failed=manifest.failed,
+        files=manifest.files,
+        bytes=manifest.bytes,
+        milliseconds=manifest.milliseconds,
+        branch=branch,
+    )

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A shard is looked at like a branch, while its job has published nothing."""
+
+import pytest
+
+from lochan.errors import NotFound
+from lochan.pipelines.input_files import InputFiles
+from lochan.pipelines.jobs import get_job
+from lochan.pipelines.output_files import Out
+from lochan.pipelines.records import Job, JobState
+from lochan.pipelines.shard_refs import list_shards, show_shard
+from support.pipeline_world import MAIN, THUMBS, PipelineWorld, make, thumbs
+
+
+@pytest.fixture
+def failed() -> tuple[PipelineWorld, Job]:
+    """A job of two shards, the second of which failed."""
+
+    def breaks(img: InputFiles, out: Out) -> None:
+        if img.path == "b":
+            raise ValueError("no")
+        make(img, out)
+
+    world = PipelineWorld.open(function=breaks)
+    world.create(thumbs(shards=2))
+    job = world.run({"a": "x", "b": "y"})
+    return world, get_job(world.lake.store, job.id)
+
+
+def test_the_finished_shard_of_a_failed_job_is_shown_as_a_branch(
+    failed: tuple[PipelineWorld, Job],
+) -> None:
+    world, job = failed
+    assert job.state is JobState.FAILURE
+    (shard,) = list_shards(world.lake, job)
+    shown, commit = show_shard(world.lake, job, shard.number)
+    assert world.shown(THUMBS, shown.branch) == {"a": "X"}
+    assert world.shown(THUMBS, MAIN) == {}
+    assert commit.parents == (job.base,)
+
+
+def test_showing_a_shard_twice_gives_the_same_commit(failed: tuple[PipelineWorld, Job]) -> None:
+    world, job = failed
+    (shard,) = list_shards(world.lake, job)
+    assert show_shard(world.lake, job, shard.number) == show_shard(world.lake, job, shard.number)
+
+
+def test_a_shard_that_has_not_finished_is_not_found(failed: tuple[PipelineWorld, Job]) -> None:
+    world, job = failed
+    (shard,) = list_shards(world.lake, job)
+    with pytest.raises(NotFound, match="has not finished"):
+        show_shard(world.lake, job, 1 - shard.number)
