@@ -116,9 +116,8 @@ def read_once(at: Marked, ranges: list[RangeId]) -> None:
     """Read every range as records."""
     files = at.lake.storage(at.repository.storage_namespace).snapshots.files
     crew = Crew(at.lake.environment.executor(THREADS, background=True), THREADS)
-    rows = 0
-    for found in crew.in_order(Job(partial(read, files, one)) for one in ranges):
-        rows += found
+    jobs: Iterator[Job[int]] = (Job(partial(read, files, one)) for one in ranges)
+    rows = sum(crew.in_order(jobs))
     assert rows >= OBJECTS, "a row is missing"
 
 
