@@ -27,11 +27,11 @@ from lochan.kernel.records import Records
 from lochan.model.ids import EMPTY_TREE, MetaRangeId
 from lochan.pipelines.datum import DatumFile, Member
 from lochan.pipelines.globs import ROOT, Match, parse_glob
+from lochan.pipelines.keys_under import FEW, stretches
 from lochan.pipelines.records import Pin
 from lochan.pipelines.spec import CronInput, RepoInput
 
 TICKS: Final = "/*"  # the glob of a clock: each tick is a file
-_FEW: Final = 64  # folders that are listed one by one
 
 
 class Take(Enum):
@@ -96,13 +96,17 @@ class PinnedInput:
 
     def at(self, keys: Collection[bytes]) -> dict[bytes, Part]:
         """Give the parts with these keys that are there."""
-        folders = {key for key in keys if key.endswith(b"/")}
-        if ROOT in folders or len(folders) > _FEW:
-            found = {part.file.key: part for part in self.everything if part.file.key in folders}
-        else:
-            found = {}
-            for key in sorted(folders):
+        folders = sorted(key for key in keys if key.endswith(b"/"))
+        found: dict[bytes, Part] = {}
+        if ROOT in folders:
+            found = {part.file.key: part for part in self.everything if part.file.key in keys}
+        elif len(folders) <= FEW:
+            for key in folders:
                 found |= self._listed(Interval.under(key), {key})
+        else:
+            wanted = frozenset(folders)
+            for stretch in stretches(self._snapshots, self._tree, folders):
+                found |= self._listed(stretch, wanted)
         files = sorted(key for key in keys if not key.endswith(b"/"))
         if files:
             there = self._snapshots.get_many(self._tree, files)

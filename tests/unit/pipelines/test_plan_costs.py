@@ -132,3 +132,14 @@ def test_what_is_hashed_and_opened_follows_the_change(kind: str) -> None:
     assert found.counts.skipped == found.counts.total - 1 > 30
     assert len(ground.snapshots.files.metarange(ground.tree)) > 60
     assert found.opened.files <= most
+
+
+def test_many_folders_that_changed_are_listed_by_the_ranges_they_are_in() -> None:
+    ground = Ground(repo("x", "/*/"), 10 * SOME, Cuts(raggedness=50))
+    changed = [100 * folder + 7 for folder in [*range(100, 140), *range(300, 340)]]
+    found = ground.plan(x=ground.changed(*changed))
+    assert [datum.files[0].key for datum in found.run] == [b"%04d/" % (n // 100) for n in changed]
+    assert all(datum.files[0].size == 100 for datum in found.run)
+    # 80 changed ranges of either tree at most, about 160 that hold the folders, and the index.
+    assert len(ground.snapshots.files.metarange(ground.tree)) > 750
+    assert found.opened.files < 380
