@@ -106,3 +106,18 @@ def test_errors_of_a_server_have_their_codes(
     monkeypatch.setenv("LOCHAN_SERVER_ENDPOINT_URL", "http://127.0.0.1:1")
     monkeypatch.setenv("LOCHAN_SERVER_RETRIES", "0")
     lochan("repo", "list", code=6)
+
+
+def test_a_server_plans_collects_and_adds_up(lochan: LakeCommands) -> None:
+    lochan("repo", "create", "upkeep")
+    lochan.put("upkeep/main/k.txt", "shown")
+    lochan("commit", "upkeep/main", "-m", "one")
+    planned = lochan.json("gc", "plan", "upkeep")
+    assert (planned["is_plan"], planned["listed"]["count"]) == (True, 1)
+    assert lochan.json("gc", "run", "upkeep")["moved"] == 0
+    assert (
+        "a server collects after 48 hours"
+        in lochan("gc", "run", "upkeep", "--grace-hours", "1", code=2).err
+    )
+    assert "nothing" in lochan("gc", "undo", "upkeep", code=4).err
+    assert lochan.json("report", "upkeep")["refs"][0]["size"] == 5

@@ -9,8 +9,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from support.web import Api
+from support.web_pipelines import said
 
 LAKE = "/repositories/lake"
+PIPELINE = """\
+pipeline: {name}
+input: {{repo: {{name: text, repo: lake, glob: "/**"}}}}
+transform: {{files: "steps:count"}}
+output: {{repo: {name}}}
+"""
 RULE = {"effect": "allow", "action": ["fs:Read*"], "resource": "*"}
 
 
@@ -53,6 +60,7 @@ class SmallLake:
         self.api.put("/auth/groups/crew/members/bob")
         self.api.put("/auth/groups/crew/policies/look")
         self.api.put("/auth/users/bob/policies/look")
+        self.api.post("/pipelines", json=said(PIPELINE.format(name="count")))
 
     def names(self) -> dict[str, str]:
         """Give what is there, by the names of path parameters."""
@@ -70,6 +78,7 @@ class SmallLake:
             "groupId": "crew",
             "policyId": "look",
             "partNumber": "1",
+            "pipeline": "count",
         }
 
     def meant(self, operation_id: str) -> Meant:
@@ -108,8 +117,7 @@ class SmallLake:
             case "copyObject":
                 return Meant(body={"src_path": "a/b", "src_ref": "main"})
             case "renameObjects":
-                told = {"source": "a/b", "destination": "d/e", "overwrite": True}
-                return Meant(body=told)
+                return Meant(body={"source": "a/b", "destination": "d/e", "overwrite": True})
             case "statObject" | "getObject" | "headObject" | "getUnderlyingProperties":
                 return Meant(query={"path": "a/b"})
             case "updateObjectUserMetadata":
@@ -120,6 +128,12 @@ class SmallLake:
                 return Meant(path={"type": "meta_range", "object_id": self.meta_range()})
             case "dumpStatus":
                 task = self.api.post(f"{LAKE}/dump").json["id"]
+                return Meant(query={"task_id": task})
+            case "collectionStatus":
+                task = self.api.post(f"{LAKE}/gc/runs", json={"plan": True}).json["id"]
+                return Meant(query={"task_id": task})
+            case "storageReportStatus":
+                task = self.api.post(f"{LAKE}/storage_report", json={}).json["id"]
                 return Meant(query={"task_id": task})
             case _:
                 return self.meant_by_verbs_of_2016(operation_id)
@@ -147,7 +161,33 @@ class SmallLake:
             case "getKinship":
                 return Meant(query={"one": "main", "other": "other"})
             case _:
+                return self.meant_by_pipelines(operation_id)
+
+    def meant_by_pipelines(self, operation_id: str) -> Meant:
+        """Give the same for pipelines and their jobs."""
+        match operation_id:
+            case "createPipeline" | "checkPipeline":
+                return Meant(body=said(PIPELINE.format(name=f"count-{self.made}")))
+            case "updatePipeline":
+                return Meant(body=said(PIPELINE.format(name="count")))
+            case "runPipeline":
+                return Meant(body={"branch": "", "commits": {}})
+            case "listJobs":
+                return Meant(query={"after": ""})
+            case "getJobSet":
+                return Meant(path={"job_set": self.job_set()["id"]})
+            case "getJob" | "stopJob" | "getJobLogs" | "getJobEvents":
+                return Meant(path={"job": self.job_set()["jobs"][0]["id"]})
+            case "listDatums":
+                return Meant(path={"job": self.job_set()["jobs"][0]["id"]}, query={"after": ""})
+            case "getProvenance":
+                return Meant(query={"path": ""})
+            case _:
                 return Meant()
+
+    def job_set(self) -> Any:  # noqa: ANN401 - JSON
+        """Ask for a run."""
+        return self.api.post("/pipelines/count/runs").json
 
     def open_commit(self) -> str:
         """Begin a commit, and give its id."""

@@ -73,7 +73,8 @@ SERVED = {
 OWN_QUERY = {"head_object": {"presign"}}
 OWN_ROUTES = re.compile(
     r"/repositories/\{repository\}/(pfs/[a-z-]+|clocks/[a-z]+|presigned"
-    r"|branches/\{branch\}/objects/(?:rename|link)|refs/\{ref\}/provenance)|/auth/capabilities"
+    r"|gc/(?:runs|undo)|storage_report|branches/\{branch\}/objects/(?:rename|link)"
+    r"|refs/\{ref\}/provenance)|/auth/capabilities"
     r"|/pipelines(?:/\{pipeline\}(?:/[a-z]+)?)?|/pipeline-(?:graph|checks)"
     r"|/jobs/\{job\}(?:/[a-z]+(?:/\{shard\})?)?|/job-sets/\{job_set\}"
 )

@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """`lochan gc plan|run|undo|empty|trash`: remove what nothing shows any more.
 
-They work on the stores of a lake, beside its servers. `lochan.cli.gc` has the rules.
+With --lake, --kv or --config (or the variables of a server) they work on the stores of a lake,
+beside its servers. Without, a server is asked to plan, run and undo. `lochan.cli.gc` has the rules.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 
+from lochan import connect
 from lochan.cli.gc import app
-from lochan.cli.settings import Config, Kv, LakeFolder, lake_settings, opened_lake
+from lochan.cli.settings import Config, Kv, LakeFolder, lake_settings, names_stores, opened_lake
 from lochan.cli.show import Show, size, when
 from lochan.cli.verb import verb
+from lochan.client.collection import Upkeep
 from lochan.config.server import Settings
 from lochan.model.ids import RepositoryId
 from lochan.model.instant import NANOSECONDS
@@ -29,8 +32,12 @@ from lochan.operations.gc.undo import undo as undo_run
 from lochan.operations.lake import Lake
 from lochan.pipelines.after import clear_holds
 from lochan.refs.repositories import get_repository
+from lochan.shapes import collection as shapes
+from lochan.shapes.collection import CollectionCreation
 
 __all__ = ["app"]
+
+Found = TypeVar("Found")
 
 _HOUR = 3600.0
 _DAY = 24 * _HOUR
@@ -62,6 +69,10 @@ def plan(
 
     Example: lochan gc plan my-lake --lake ./lake
     """
+    if not names_stores(lake, kv, config):
+        asked = CollectionCreation(plan=True, grace_hours=grace_hours)
+        _tell(show, _by_server(show, repository, lambda upkeep: upkeep.collect(asked)))
+        return
     with _opened(lake_settings(lake, kv, config), repository) as where, _told(show) as told:
         report = plan_collection(*where, Collection(grace_s=grace_hours * _HOUR), told)
     _tell(show, report)
@@ -95,6 +106,12 @@ def run(  # noqa: PLR0913 - one an option
 
     Example: lochan gc run my-lake --lake ./lake
     """
+    if not names_stores(lake, kv, config):
+        asked = CollectionCreation(
+            grace_hours=grace_hours, most_percent=most, force=force, idle_days=idle_days
+        )
+        _tell(show, _by_server(show, repository, lambda upkeep: upkeep.collect(asked)))
+        return
     how = Collection(
         grace_s=grace_hours * _HOUR,
         most_share=most / _PERCENT,
@@ -121,9 +138,14 @@ def undo(
 
     Example: lochan gc undo my-lake --lake ./lake
     """
-    with _opened(lake_settings(lake, kv, config), repository) as where, _told(show) as told:
-        row, count = undo_run(*where, run, told)
-    show.done(f"brought back {count} objects of run {row.run}", run=row.run, count=count)
+    if not names_stores(lake, kv, config):
+        found = _by_server(show, repository, lambda upkeep: upkeep.undo(run))
+        run, count = found.run, found.count
+    else:
+        with _opened(lake_settings(lake, kv, config), repository) as where, _told(show) as told:
+            row, count = undo_run(*where, run, told)
+        run = row.run
+    show.done(f"brought back {count} objects of run {run}", run=run, count=count)
 
 
 @verb(app, "empty")
@@ -176,6 +198,11 @@ def trash(
     )
 
 
+def _by_server(show: Show, name: str, work: Callable[[Upkeep], Found]) -> Found:
+    with connect() as lake, show.count_bar("collecting") as bar:
+        return work(Upkeep(lake.transport, name, bar.reach))
+
+
 @contextmanager
 def _opened(settings: Settings, name: str) -> Iterator[tuple[Lake, Repository]]:
     with opened_lake(settings) as lake:
@@ -193,7 +220,7 @@ def _told(show: Show) -> Iterator[Told]:
         yield tell
 
 
-def _tell(show: Show, report: Report) -> None:
+def _tell(show: Show, report: Report | shapes.CollectionReport) -> None:
     if show.json:
         show.value(report)
         return
@@ -216,9 +243,9 @@ def _tell(show: Show, report: Report) -> None:
         show.line(f"  {address}", style="dim")
 
 
-def _until(report: Report) -> str:
+def _until(report: Report | shapes.CollectionReport) -> str:
     return f", from {when(report.next_due / NANOSECONDS)}" if report.next_due else ""
 
 
-def _amount(amount: Amount) -> str:
+def _amount(amount: Amount | shapes.Amount) -> str:
     return f"{amount.count} objects, {size(amount.size)}"

@@ -56,6 +56,13 @@ def lake_settings(lake: Path | None, kv: str | None, file: Path | None) -> Setti
     return found._replace(findings=[one for one in found.findings if one.key != SECRET]).accepted()
 
 
+def names_stores(lake: Path | None, kv: str | None, file: Path | None) -> bool:
+    """Say whether a command shall work on a lake's stores; else it asks the lake's server."""
+    around = surroundings.variables()
+    said = (lake, kv, file, *map(around.get, ("LOCHAN_LAKE", "LOCHAN_KV", "LOCHAN_CONFIG")))
+    return any(one is not None for one in said)
+
+
 @contextmanager
 def opened_lake(settings: Settings) -> Iterator[Lake]:
     """Open the lake that settings name. Raises: InvalidInput, Unavailable."""

@@ -15,7 +15,8 @@
                                    copies/<ms, 15 digits>/<id>        addresses that got a second
                                                                       entry at that time
                                    imports/<id>, tasks/DR<id>,        Task: work that goes on
-                                   tasks/RR<id>                       behind an answer
+                                   tasks/RR<id>, tasks/GC<id>,        behind an answer
+                                   tasks/SR<id>
                                    settings/gc_rules                  GarbageCollectionRules
                                    repo-metadata                      RepositoryMetadata
                                    gc/lease, gc/condemned,            what collection remembers:

@@ -33,7 +33,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     """How far a task has come; it failed if it is done and has an error.
 
     `updated_at` is renewed for as long as the process lives that works on it (`owner`). A task that
-    is `committing` can no longer be cancelled. `branch` is what an import goes to.
+    is `committing` can no longer be cancelled. `branch` is what an import goes to. `report` is
+    JSON: what came of a collection or a storage report.
     """
 
     id: str
@@ -47,6 +48,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     committing: bool = False
     branch: BranchName = BranchName("")
     result: TaskResult = TaskResult()
+    report: str = ""
     unknown: bytes = b""
 
 
@@ -65,6 +67,7 @@ def encode_task(record: Task) -> bytes:
             error_code=record.error_code,
             committing=record.committing,
             branch=record.branch,
+            report=record.report,
         )
         if result != TaskResult():
             message.result.CopyFrom(wire.TaskResult(**msgspec.structs.asdict(result)))
@@ -92,5 +95,6 @@ def decode_task(data: bytes, where: str = "a task's record") -> Task:
             tags_meta_range_id=MetaRangeId(found.tags_meta_range_id),
             branches_meta_range_id=MetaRangeId(found.branches_meta_range_id),
         ),
+        report=message.report,
         unknown=unknown_fields(message),
     )

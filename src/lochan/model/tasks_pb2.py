@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18lochan/model/tasks.proto\x12\x0flochan.tasks.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"z\n\nTaskResult\x12\x11\n\tcommit_id\x18\x01 \x01(\t\x12\x1d\n\x15\x63ommits_meta_range_id\x18\x02 \x01(\t\x12\x1a\n\x12tags_meta_range_id\x18\x03 \x01(\t\x12\x1e\n\x16\x62ranches_meta_range_id\x18\x04 \x01(\t\"\xf8\x01\n\x04Task\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04\x64one\x18\x02 \x01(\x08\x12.\n\nupdated_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08progress\x18\x04 \x01(\x03\x12\r\n\x05\x65rror\x18\x05 \x01(\t\x12\x11\n\toperation\x18\x07 \x01(\t\x12\r\n\x05owner\x18\x08 \x01(\t\x12\x12\n\nerror_code\x18\x64 \x01(\t\x12\x12\n\ncommitting\x18\x65 \x01(\x08\x12\x0e\n\x06\x62ranch\x18\x66 \x01(\t\x12+\n\x06result\x18g \x01(\x0b\x32\x1b.lochan.tasks.v1.TaskResultb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18lochan/model/tasks.proto\x12\x0flochan.tasks.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"z\n\nTaskResult\x12\x11\n\tcommit_id\x18\x01 \x01(\t\x12\x1d\n\x15\x63ommits_meta_range_id\x18\x02 \x01(\t\x12\x1a\n\x12tags_meta_range_id\x18\x03 \x01(\t\x12\x1e\n\x16\x62ranches_meta_range_id\x18\x04 \x01(\t\"\x88\x02\n\x04Task\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04\x64one\x18\x02 \x01(\x08\x12.\n\nupdated_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08progress\x18\x04 \x01(\x03\x12\r\n\x05\x65rror\x18\x05 \x01(\t\x12\x11\n\toperation\x18\x07 \x01(\t\x12\r\n\x05owner\x18\x08 \x01(\t\x12\x12\n\nerror_code\x18\x64 \x01(\t\x12\x12\n\ncommitting\x18\x65 \x01(\x08\x12\x0e\n\x06\x62ranch\x18\x66 \x01(\t\x12+\n\x06result\x18g \x01(\x0b\x32\x1b.lochan.tasks.v1.TaskResult\x12\x0e\n\x06report\x18h \x01(\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,5 +35,5 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_TASKRESULT']._serialized_start=78
   _globals['_TASKRESULT']._serialized_end=200
   _globals['_TASK']._serialized_start=203
-  _globals['_TASK']._serialized_end=451
+  _globals['_TASK']._serialized_end=467
 # @@protoc_insertion_point(module_scope)

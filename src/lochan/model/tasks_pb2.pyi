@@ -3,7 +3,7 @@
 isort:skip_file
 SPDX-License-Identifier: Apache-2.0
 
-Work that goes on behind the answer to a request: one message for imports, dumps and restores
+Work that goes on behind the answer to a request: one message for imports, dumps, restores and more
 (docs/formats/records.md). Fields of Task below 100 have lakeFS's numbers and meaning, fields from
 100 up are our own. Numbers and types never change. TaskResult is nested and never extended, as
 records.proto says of its kind.
@@ -68,6 +68,7 @@ class Task(_message.Message):
     COMMITTING_FIELD_NUMBER: _builtins.int
     BRANCH_FIELD_NUMBER: _builtins.int
     RESULT_FIELD_NUMBER: _builtins.int
+    REPORT_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     done: _builtins.bool
     progress: _builtins.int
@@ -77,6 +78,7 @@ class Task(_message.Message):
     error_code: _builtins.str
     committing: _builtins.bool
     branch: _builtins.str
+    report: _builtins.str
     @_builtins.property
     def updated_at(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property
@@ -95,10 +97,11 @@ class Task(_message.Message):
         committing: _builtins.bool = ...,
         branch: _builtins.str = ...,
         result: Global___TaskResult | None = ...,
+        report: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["result", b"result", "updated_at", b"updated_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["branch", b"branch", "committing", b"committing", "done", b"done", "error", b"error", "error_code", b"error_code", "id", b"id", "operation", b"operation", "owner", b"owner", "progress", b"progress", "result", b"result", "updated_at", b"updated_at"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["branch", b"branch", "committing", b"committing", "done", b"done", "error", b"error", "error_code", b"error_code", "id", b"id", "operation", b"operation", "owner", b"owner", "progress", b"progress", "report", b"report", "result", b"result", "updated_at", b"updated_at"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

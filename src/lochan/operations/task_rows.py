@@ -4,6 +4,8 @@
     imports/<id>       an import
     tasks/DR<id>       a dump of refs
     tasks/RR<id>       a restore of refs
+    tasks/GC<id>       a collection, its plan, or the undoing of one
+    tasks/SR<id>       a storage report
 
 The process that works on a task renews its row every BEAT_S seconds. A row that was not renewed for
 DEAD_AFTER_S belongs to nobody: whoever reads it then writes down that the task failed. The clocks
@@ -41,6 +43,8 @@ class TaskKind(Enum):
     IMPORT = ("import", IMPORTS, "")
     DUMP = ("dump_refs", TASKS, "DR")
     RESTORE = ("restore_refs", TASKS, "RR")
+    COLLECT = ("collection", TASKS, "GC")
+    STORAGE_REPORT = ("storage_report", TASKS, "SR")
 
     def __init__(self, operation: str, prefix: bytes, mark: str) -> None:
         """Keep the name, the prefix of the keys, and how ids begin."""

@@ -58,7 +58,8 @@ class Report:
         self.progress(self.count)
 
 
-Work = Callable[[Report], TaskResult]
+Work = Callable[[Report], TaskResult | str]
+"""What is worked on; a text is JSON that the row keeps as its report."""
 
 
 class Tasks:
@@ -185,13 +186,16 @@ class Tasks:
             message = "something broke inside the server; its log has the details"
             self._finish(report, error=message, error_code="internal")
         else:
-            self._finish(report, result=result)
+            told = result if isinstance(result, str) else ""
+            found = TaskResult() if isinstance(result, str) else result
+            self._finish(report, result=found, told=told)
 
     def _finish(
         self,
         report: Report,
         *,
         result: TaskResult | None = None,
+        told: str = "",
         error: str = "",
         error_code: str = "",
     ) -> None:
@@ -208,6 +212,7 @@ class Tasks:
                 error=error,
                 error_code=error_code,
                 result=result or TaskResult(),
+                report=told,
             )
 
         rows = self.rows(report.repository, report.kind)

@@ -4,6 +4,7 @@
 from lochan.web.api import (
     branches,
     clocks,
+    collection,
     commits,
     config,
     copies,
@@ -55,6 +56,7 @@ ROUTES: tuple[Route, ...] = (
     *tags.ROUTES,
     *protection.ROUTES,
     *retention.ROUTES,
+    *collection.ROUTES,
     *objects.ROUTES,
     *downloads.ROUTES,
     *uploads.ROUTES,
