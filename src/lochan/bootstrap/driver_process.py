@@ -23,7 +23,7 @@ import signal
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Final
@@ -42,6 +42,7 @@ CHECK: Final = "check"
 TABLE: Final = "table"
 OUTPUT: Final = "LOCHAN_DRIVER_LINES"  # number of the file that lines are written to
 _MODULE: Final = "lochan.spark.drive"
+NOTHING_TOLD: Final[Mapping[str, str]] = {}
 _LOOK_S: Final = 1.0
 _END_S: Final = 5.0
 _LAST_LINES: Final = 8
@@ -92,13 +93,13 @@ class DriverProcess:
 
     def __init__(
         self,
-        told: Mapping[str, str],
+        told: Callable[[JobTask], Mapping[str, str]],
         log: Path,
         *,
         cores: int,
         command: Sequence[str] = (sys.executable, "-m", _MODULE),
     ) -> None:
-        """Tell drivers these variables besides; what they print is added to the log."""
+        """Tell drivers of a task these variables besides; what they print is added to the log."""
         self._told = told
         self._log = log
         self._cores = cores
@@ -115,7 +116,7 @@ class DriverProcess:
         Raises: JobFailed; Unavailable when the driver died; what `tell` raises.
         """
         files = {TASK: msgspec.msgpack.encode(task), SHARDS: msgspec.msgpack.encode(list(shards))}
-        yield from self._asked(files, tell)
+        yield from self._asked(files, tell, self._told(task))
 
     def check(self, task: CheckTask, tell: Tell) -> None:
         """Have checks run on a tree. Raises as `run`."""
@@ -127,23 +128,27 @@ class DriverProcess:
         for _ in self._asked({TABLE: msgspec.msgpack.encode(task)}, tell):
             pass
 
-    def _asked(self, files: Mapping[str, bytes], tell: Tell) -> Iterator[Manifest]:
+    def _asked(
+        self, files: Mapping[str, bytes], tell: Tell, told: Mapping[str, str] = NOTHING_TOLD
+    ) -> Iterator[Manifest]:
         with TemporaryDirectory(prefix="lochan-driver-") as folder, self._log.open("ab") as log:
             for name, data in files.items():
                 Path(folder, name).write_bytes(data)
             reads, writes = os.pipe()
             with os.fdopen(reads, "rb", buffering=0) as lines:
-                started = self._start(folder, writes, log)
+                started = self._start(folder, writes, log, told)
                 try:
                     yield from self._manifests(lines, started, tell)
                 finally:
                     end(started)
 
-    def _start(self, folder: str, writes: int, log: IO[bytes]) -> "subprocess.Popen[bytes]":
+    def _start(
+        self, folder: str, writes: int, log: IO[bytes], told: Mapping[str, str]
+    ) -> "subprocess.Popen[bytes]":
         try:
             return subprocess.Popen(  # noqa: S603 - our own module
                 [*self._command, folder],
-                env={**_passed(), **self._told, OUTPUT: str(writes)},
+                env={**_passed(), **told, OUTPUT: str(writes)},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

@@ -5,6 +5,9 @@
     a runner                         the protocol (`pipelines.run_job`): claim to success
     a driver                         Spark and the user's code (`driver_process`)
 
+A driver that asks the server gets a token that reads its inputs, a day at most, and only while the
+job is its own: `lochan.connect()` in a pipeline's code takes it by itself.
+
 `python -m lochan.bootstrap.job_runner` reads its order from standard input, so that no other
 process of the machine sees the store's password. A job that another runner has is left to it.
 """
@@ -17,6 +20,8 @@ from typing import IO, Final
 
 import msgspec
 
+from lochan.access.access import open_access
+from lochan.access.job_token import LONGEST_S, JobClaims, issue_job_token
 from lochan.bootstrap.driver_process import DriverProcess, TableTask
 from lochan.bootstrap.lake import open_lake
 from lochan.environment import Environment, RealEnvironment
@@ -28,9 +33,11 @@ from lochan.pipelines.egress import Send, sender
 from lochan.pipelines.records import Job
 from lochan.pipelines.run_job import Beside, run_job
 from lochan.pipelines.spec import Egress
-from lochan.pipelines.work import Progress
+from lochan.pipelines.work import JobTask, Progress
 
 _MODULE: Final = "lochan.bootstrap.job_runner"
+SERVER: Final = "LOCHAN_SERVER_ENDPOINT_URL"
+TOKEN: Final = "LOCHAN_CREDENTIALS_TOKEN"  # noqa: S105 - a variable's name
 _NOT_OURS: Final = frozenset({"job-claimed", "job-ended", "job-waiting", "job-lease-lost"})
 
 
@@ -43,6 +50,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     places: tuple[str, ...] = ()  # below which results may be copied
     log: str  # file that drivers' output is added to
     cores: int = 2
+    server: str = ""  # by which drivers may read the lake
+    secret: str = ""  # that signs their tokens, in hex; it stays with the runner
 
 
 class Runner:
@@ -85,8 +94,20 @@ def run_order(order: Order, environment: Environment) -> Job:
     """Drive the job of an order. Raises as `run_job`."""
     folders: Sequence[Path] = [Path(folder) for folder in order.readable]
     with open_lake(order.kv_url, environment, readable=folders) as lake:
-        engine = DriverProcess({}, Path(order.log), cores=order.cores)
+        engine = DriverProcess(
+            lambda task: _token(order, lake, task), Path(order.log), cores=order.cores
+        )
         return run_job(lake, order.job, engine, beside(lake, engine, order.places))
+
+
+def _token(order: Order, lake: Lake, task: JobTask) -> dict[str, str]:
+    """Let a driver read the inputs of its job through the server, where there is one."""
+    if not order.server or not order.secret:
+        return {}
+    access = open_access(lake.store, lake.environment, bytes.fromhex(order.secret))
+    claims = JobClaims(task.pipeline, task.job, task.epoch, tuple(sorted(task.input_namespaces)))
+    token = issue_job_token(access, claims, lasts_s=LONGEST_S)
+    return {SERVER: order.server, TOKEN: token}
 
 
 def beside(lake: Lake, engine: DriverProcess, places: Sequence[str] | None) -> Beside:

@@ -14,6 +14,7 @@ from typing import IO, Final
 
 from lochan.bootstrap.job_runner import Order, Runner, start_runner
 from lochan.config.server import Settings
+from lochan.config.values import Address
 from lochan.errors import LochanError
 from lochan.logs.log import Log
 from lochan.operations.lake import Lake
@@ -77,6 +78,7 @@ class Scheduling:
 
     def _start(self, job: Job) -> Runner:
         settings = self._settings
+        secret = settings.auth.encrypt.secret_key
         path = self._folder / f"job-{job.id}.log"
         order = Order(
             job=job.id,
@@ -85,6 +87,8 @@ class Scheduling:
             places=settings.pipelines.egress_places,
             log=str(path),
             cores=settings.pipelines.cores,
+            server=_server(settings),
+            secret=secret.derive("access").hex() if secret else "",
         )
         with path.open("ab") as log:
             runner = start_runner(order, log)
@@ -95,6 +99,16 @@ class Scheduling:
     def _failed(self, error: LochanError) -> None:
         if not self._stopping.is_set():  # a store that closes is no news
             self._log.warning("scheduling was put off", error=error.message)
+
+
+def _server(settings: Settings) -> str:
+    """Say how a driver on this machine reaches the server."""
+    if settings.public_url:
+        return settings.public_url
+    scheme = "https" if settings.tls.cert_file else "http"
+    host = settings.listen.host
+    reached = "127.0.0.1" if host in {"0.0.0.0", "::"} else host  # noqa: S104 - to connect to
+    return f"{scheme}://{Address(reached, settings.listen.port)}"
 
 
 def _locked(lock: IO[bytes]) -> bool:

@@ -3,6 +3,7 @@
 
 import ssl
 import weakref
+from collections.abc import Generator
 from typing import Final
 
 import httpx
@@ -11,6 +12,7 @@ from lochan import __version__
 from lochan.client.in_process import Application, Describe, InProcess
 from lochan.client.transport import Transport
 from lochan.config.client import ClientSettings
+from lochan.config.secret import Secret
 from lochan.environment import Environment
 from lochan.errors import InvalidInput
 
@@ -20,11 +22,25 @@ _CONNECT_S: Final = 10.0
 _CONNECTIONS: Final = 100
 
 
+class _Bearer(httpx.Auth):
+    """Sends a token with every request."""
+
+    def __init__(self, token: Secret) -> None:
+        self._token = token
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        """Put the token into a request."""
+        request.headers["Authorization"] = f"Bearer {self._token.reveal()}"
+        yield request
+
+
 def over_http(settings: ClientSettings, environment: Environment) -> Transport:
     """Speak to a server. Raises InvalidInput for settings that cannot work."""
     server, credentials = settings.server, settings.credentials
-    auth = None
-    if credentials.access_key_id:
+    auth: httpx.Auth | None = None
+    if credentials.token:
+        auth = _Bearer(credentials.token)
+    elif credentials.access_key_id:
         secret = credentials.secret_access_key.reveal()
         auth = httpx.BasicAuth(credentials.access_key_id, secret)
     if not settings.endpoint.startswith(("http://", "https://")):

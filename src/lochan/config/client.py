@@ -43,6 +43,9 @@ class Credentials(Struct, frozen=True, kw_only=True):
     secret_access_key: Annotated[Secret, Meta(description="the secret that belongs to it")] = (
         Secret()
     )
+    token: Annotated[
+        Secret, Meta(description="a token instead of a key, as the driver of a job has one")
+    ] = Secret()
 
 
 class ClientSettings(Struct, frozen=True, kw_only=True):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who asks: by a login's token, by an access key, or by the cookie of a browser.
+"""Who asks: by a login's or a job's token, by an access key, or by the cookie of a browser.
 
     Authorization: Bearer <token>
     Authorization: Basic <access key id:secret>
@@ -20,9 +20,11 @@ from typing import Final
 import falcon
 
 from lochan.access.authenticate import authenticate
+from lochan.access.job_token import is_job_token
 from lochan.access.login import verify_login
 from lochan.access.principal import Principal
 from lochan.errors import PermissionDenied, Unauthenticated
+from lochan.web.job_principal import job_principal
 from lochan.web.services import Services
 
 COOKIE: Final = "internal_auth_session"
@@ -38,25 +40,32 @@ def authenticated(services: Services, request: falcon.Request) -> Principal | No
     """
     said = request.env.get("HTTP_AUTHORIZATION")
     if said is not None:
-        scheme, _, value = said.partition(" ")
-        match scheme.lower():
-            case "basic":
-                return authenticate(services.access, *_pair(value))
-            case "bearer":
-                return verify_login(services.access, value.strip())
-        raise Unauthenticated(f"the Authorization scheme {scheme[:20]!r} is not known here")
+        return _authorized(services, said)
     inside: Principal | None = request.env.get(PRINCIPAL)
     if inside is not None:
         return inside
     if "HTTP_COOKIE" not in request.env:
         return None
-    token = request.cookies.get(COOKIE)
-    if not token:
+    cookie = request.cookies.get(COOKIE)
+    if not cookie:
         return None
-    principal = verify_login(services.access, token)
+    principal = verify_login(services.access, cookie)
     if request.method not in _SAFE:
         _require_own_origin(services, request)
     return principal
+
+
+def _authorized(services: Services, said: str) -> Principal:
+    scheme, _, value = said.partition(" ")
+    match scheme.lower():
+        case "basic":
+            return authenticate(services.access, *_pair(value))
+        case "bearer":
+            token = value.strip()
+            if is_job_token(token):
+                return job_principal(services, token)
+            return verify_login(services.access, token)
+    raise Unauthenticated(f"the Authorization scheme {scheme[:20]!r} is not known here")
 
 
 def key_and_secret(authorization: str | None) -> tuple[str, str] | None:
