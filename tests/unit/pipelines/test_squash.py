@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lochan.model.codec import decode_entry
@@ -114,6 +114,7 @@ changes = st.dictionaries(names, st.none() | paths, max_size=4)
 
 
 @pytest.mark.parametrize("policy", POLICIES)
+@settings(max_examples=60, deadline=None)
 @given(history=st.lists(changes, min_size=1, max_size=4))
 def test_job_upon_job_shows_what_one_job_over_all_would(
     policy: Collision, history: list[dict[str, str | None]]
