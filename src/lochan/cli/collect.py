@@ -31,6 +31,7 @@ from lochan.operations.gc.trash import list_trash
 from lochan.operations.gc.undo import undo as undo_run
 from lochan.operations.lake import Lake
 from lochan.pipelines.after import clear_holds
+from lochan.pipelines.sweep_work import sweep_work
 from lochan.refs.repositories import get_repository
 from lochan.shapes import collection as shapes
 from lochan.shapes.collection import CollectionCreation
@@ -121,6 +122,7 @@ def run(  # noqa: PLR0913 - one an option
     with _opened(lake_settings(lake, kv, config), repository) as where, _told(show) as told:
         clear_holds(*where)  # of jobs that have ended; those of open ones stay
         report = collect(*where, how, told)
+        sweep_work(*where, how.grace_s)
     _tell(show, report)
 
 

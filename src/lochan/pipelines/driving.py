@@ -61,7 +61,8 @@ class Driving:
         try:
             yield
         finally:
-            self._is_over = True
+            with self._lock:  # whoever drives may close the stores next
+                self._is_over = True
 
     def _write(self, change: Change) -> None:
         progress = self._progress

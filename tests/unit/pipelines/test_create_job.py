@@ -2,11 +2,15 @@
 """The seed's CreateJob, by N real branches, and the light protocol: one tree."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import count
 
 import msgspec
 import pytest
 
 from lochan.errors import Conflict, JobFailed
+from lochan.faults import Crashed, Fault
+from lochan.kv.faulty import Faulty, fail_nth
 from lochan.model.ids import BranchName
 from lochan.model.records import Commit
 from lochan.operations.branches import create_branch
@@ -168,3 +172,21 @@ def test_a_job_goes_right_behind_its_base_or_nowhere(ground: PipelineWorld) -> N
         create_job(world.lake, late, world.engine())
     assert met.value.code == "slot-taken"
     assert branches_of(world) == ["main"]
+
+
+def test_rel_P5_a_creation_that_dies_anywhere_and_is_repeated_leaves_one_commit() -> None:
+    ground = PipelineWorld.open(function=doubling)
+    ground.create()
+    ground.put({"a": "one", "b": "two", "c": "three"})
+    wanted = opened(ground, 2)
+    for number in count(1, 5):
+        world = ground.copy()
+        dying = Faulty(world.kept, fail_nth(number, Fault.CRASH_AFTER), world.world)
+        with suppress(Crashed):
+            create_job(world.again(dying).lake, wanted, world.engine())
+        made = create_job(world.again().lake, wanted, world.engine())
+        assert world.commits_of(wanted.job.id) == [made]
+        assert len(world.shown()) == 6
+        if dying.calls < number:
+            break
+    assert number > 50

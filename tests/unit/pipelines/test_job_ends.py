@@ -8,7 +8,9 @@ import pytest
 
 from lochan.errors import NotFound
 from lochan.kv.read import scan_prefix
-from lochan.pipelines.after import close_ended
+from lochan.objects.walk import walk
+from lochan.operations.gc.held import hold, holds
+from lochan.pipelines.after import clear_holds, close_ended
 from lochan.pipelines.function_call import Function
 from lochan.pipelines.input_files import InputFiles
 from lochan.pipelines.jobs import LEASE_S, ask_kill, claim, get_job, open_jobs
@@ -24,6 +26,7 @@ from lochan.pipelines.spec import (
     Output,
     RepoInput,
 )
+from lochan.pipelines.sweep_work import sweep_work
 from lochan.pipelines.tables import PipelineTables
 from support.pipeline_world import THUMBS, PipelineWorld, ran, thumbs
 
@@ -202,3 +205,30 @@ def test_a_driver_that_dies_again_and_again_ends_the_job(world: PipelineWorld) -
         world.world.sleep(LEASE_S + 1)
     assert world.drive(job).state is JobState.FAILURE
     assert get_job(world.lake.store, job).reason == "2 drivers came to no end"
+
+
+def test_work_of_ended_jobs_is_swept_up_after_a_while_but_for_its_logs(
+    world: PipelineWorld,
+) -> None:
+    def chatty(img: InputFiles, out: Out) -> None:
+        print("made", img.path)
+
+    job, where = world.running(chatty).run({"a": "one"}), world.repository(THUMBS)
+    objects = world.lake.storage(where.storage_namespace).objects
+    waiting = world.decide(world.put({"b": "two"})).jobs[0].job
+    objects.put(f"_work/jobs/{waiting}/1/0/x/manifest", b"{}")
+    world.world.sleep(100)
+    assert sweep_work(world.lake, where, older_s=110) == 0
+    assert sweep_work(world.lake, where, older_s=90) == 2
+    left = [listed.address for listed in walk(objects, "_work/")]
+    assert {address.rpartition("/")[2] for address in left if job.id in address} == {"log"}
+    assert f"_work/jobs/{waiting}/1/0/x/manifest" in left
+
+
+def test_what_a_driver_held_behind_the_end_of_its_job_is_cleared(world: PipelineWorld) -> None:
+    job, where = world.run({"a": "one"}), world.repository(THUMBS)
+    waiting = world.decide(world.put({"b": "two"})).jobs[0].job
+    hold(world.lake, where, f"{job.id}-1", job.started)
+    hold(world.lake, where, f"{waiting}-1", job.started)
+    assert clear_holds(world.lake, where) == 1
+    assert list(holds(world.lake, where)) == [f"{waiting}-1"]
