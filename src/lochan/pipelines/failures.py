@@ -9,20 +9,18 @@
 Everything else that is raised leaves the job open, and its next driver tries again.
 """
 
-from lochan.errors import Conflict, LochanError
+from lochan.errors import Conflict
 
 
-class JobKilled(LochanError):
+class JobKilled(Conflict):
     """Somebody asked for the end of a job."""
 
-    status = 409
     default_code = "job-killed"
 
 
-class JobUnrunnable(LochanError):
+class JobUnrunnable(Conflict):
     """What a job would read was not made: a job above it failed, or an input is not there."""
 
-    status = 409
     default_code = "job-unrunnable"
 
 

@@ -44,6 +44,7 @@ RAISED = [
     errors.UnknownOutcome("m"),
     errors.Corruption("m", file="f", offset=3),
     errors.Internal("m"),
+    errors.JobFailed("m"),
 ]
 
 
