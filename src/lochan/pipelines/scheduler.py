@@ -13,6 +13,7 @@ from typing import Protocol
 
 from lochan.errors import LochanError
 from lochan.operations.lake import Lake
+from lochan.pipelines.after import close_ended
 from lochan.pipelines.jobs import Readiness, open_jobs, readiness
 from lochan.pipelines.records import Job
 from lochan.pipelines.registry import load_graph
@@ -44,7 +45,7 @@ class Scheduler:
 
     def turn(self) -> None:
         """Look once. What fails is told, and tried again by the next turn."""
-        for part in (self._decide, self._drive):
+        for part in (self._close, self._decide, self._drive):
             try:
                 part()
             except LochanError as error:
@@ -55,6 +56,10 @@ class Scheduler:
         """Name the jobs whose drivers were started here and are alive."""
         self._driven = {name: one for name, one in self._driven.items() if one.is_alive()}
         return tuple(self._driven)
+
+    def _close(self) -> None:
+        """Take away what drivers have left that died when their jobs had ended."""
+        close_ended(self._lake)
 
     def _decide(self) -> None:
         graph = load_graph(self._lake)
