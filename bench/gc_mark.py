@@ -116,8 +116,9 @@ def read_once(at: Marked, ranges: list[RangeId]) -> None:
     """Read every range as records."""
     files = at.lake.storage(at.repository.storage_namespace).snapshots.files
     crew = Crew(at.lake.environment.executor(THREADS, background=True), THREADS)
-    jobs: Iterator[Job[int]] = (Job(partial(read, files, one)) for one in ranges)
-    rows = sum(crew.in_order(jobs))
+    jobs: Iterator[int | Job[int]] = (Job(partial(read, files, one)) for one in ranges)
+    counts: Iterator[int] = crew.in_order(jobs)
+    rows = sum(counts)
     assert rows >= OBJECTS, "a row is missing"
 
 

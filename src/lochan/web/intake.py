@@ -71,15 +71,24 @@ class Intake(io.RawIOBase):
                 if self._broken:
                     raise BodyBroken("the request's body ended before it was complete")
                 return b""
-            chunk = self._chunks.popleft()
-            if len(chunk) > size:
-                self._chunks.appendleft(chunk[size:])
-                chunk = chunk[:size]
+            chunk = self._taken(size)
             was_full, self._held = self.is_full, self._held - len(chunk)
             ask = was_full and not self.is_full
         if ask:
             self._ask()
         return chunk
+
+    def _taken(self, size: int) -> bytes:
+        """Take all that is there, up to so many bytes: a client may send many small pieces."""
+        parts, room = [], size
+        while self._chunks and room:
+            chunk = self._chunks.popleft()
+            if len(chunk) > room:
+                self._chunks.appendleft(chunk[room:])
+                chunk = chunk[:room]
+            parts.append(chunk)
+            room -= len(chunk)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def _wait(self) -> None:
         while not self._chunks and not self._ended:
