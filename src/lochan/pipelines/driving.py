@@ -3,8 +3,8 @@
 
 The lease is renewed when the engine tells how far it is, at every step of the protocol, and by a
 thread beside, since planning and squashing may take long. That thread raises nothing: what it meets
-is raised where the work goes on. A store that does not answer is asked again soon; a lease that has
-run out meanwhile is somebody else's to take, and then the driver learns that.
+is met again where the work goes on. A store that does not answer is asked again soon; a lease that
+has run out meanwhile is somebody else's to take, and then the driver learns that.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from lochan.errors import JobFailed, LochanError, Unavailable
+from lochan.errors import JobFailed, Unavailable
 from lochan.model.instant import NANOSECONDS, Instant, from_seconds
 from lochan.operations.lake import Lake
 from lochan.pipelines.failures import JobKilled, LeaseLost
@@ -36,7 +36,6 @@ class Driving:
         self._progress = job.progress
         self._told = job.progress
         self._lock = lake.environment.lock()
-        self._met: LochanError | None = None
         self._is_over = False
 
     def change(self, change: Change) -> Job:
@@ -76,8 +75,6 @@ class Driving:
 
     def _listen(self) -> None:
         """Raise what is to be heard."""
-        if self._met is not None:
-            raise self._met
         if self.job.kill:
             raise JobKilled(f"job {self.job.id} was killed")
         if self._timeout and self._age() > self._timeout:
@@ -97,9 +94,8 @@ class Driving:
                     continue
                 try:
                     self._write(_same)
-                except LeaseLost as lost:
-                    self._met = lost
-                    return
+                except LeaseLost:
+                    return  # the next word of the driver meets it, too
                 except Unavailable:
                     continue  # asked again in a second; the lease stands it for a while
 

@@ -112,7 +112,7 @@ def test_what_is_condemned_is_not_used_again_and_what_is_used_again_is_not_colle
 
 def test_while_work_is_held_nothing_that_it_uses_again_is_forgotten(ground: Ground) -> None:
     used = written(ground)
-    ground.wait(1)
+    ground.wait(2 * GRACE)
     hold(*ground.where, "job", now(ground))
     reusable(*ground.where, [used.address])
     for _ in range(4):
