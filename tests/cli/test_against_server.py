@@ -121,3 +121,15 @@ def test_a_server_plans_collects_and_adds_up(lochan: LakeCommands) -> None:
     )
     assert "nothing" in lochan("gc", "undo", "upkeep", code=4).err
     assert lochan.json("report", "upkeep")["refs"][0]["size"] == 5
+
+
+def test_an_inventory_is_imported(server: Server, lochan: LakeCommands) -> None:
+    outside = server.lake.parent / "outside"
+    rows = [f"{name},file://{outside}/{name},5,e,7\n" for name in ("1.csv", "2.csv")]
+    listed = outside / "list.csv"
+    listed.write_text("key,address,size,e_tag,last_modified\n" + "".join(rows))
+    lochan("repo", "create", "listed")
+    words = ("import", "--from", f"file://{outside}/", "--to", "listed/main/in/")
+    lochan(*words, "--inventory", listed)
+    assert lochan("fs", "cat", "listed/main/in/2.csv").out == "2.csv"
+    assert "--object is one object" in lochan(*words, "--inventory", listed, "--object", code=2).err

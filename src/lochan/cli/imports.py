@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`lochan import`: objects that lie elsewhere come onto a branch, and are not copied."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -35,6 +36,14 @@ def import_objects(  # noqa: PLR0913 - one an option
     one: Annotated[
         bool, typer.Option("--object", help="It is one object, not all below a prefix.")
     ] = False,
+    inventory: Annotated[
+        str,
+        typer.Option(
+            "--inventory",
+            metavar="FILE",
+            help="Address of a Parquet or CSV file that lists what lies there.",
+        ),
+    ] = "",
     no_wait: Annotated[
         bool, typer.Option("--no-wait", help="Begin it, and do not wait for its end.")
     ] = False,
@@ -46,7 +55,11 @@ def import_objects(  # noqa: PLR0913 - one an option
     """
     place = place_at(lake, destination)
     told = place.branch.import_data(message, pairs(meta), force=force)
-    if one:
+    if inventory and one:
+        raise InvalidInput("--object is one object, which no --inventory need list")
+    if inventory:
+        told.inventory(_address(inventory), source, place.path)
+    elif one:
         told.object(source, place.path)
     else:
         told.prefix(source, place.path)
@@ -60,3 +73,7 @@ def import_objects(  # noqa: PLR0913 - one an option
     with show.count_bar("importing objects") as bar:
         made = told.run(bar.reach)
     tell_commit(show, made, "imported as")
+
+
+def _address(file: str) -> str:
+    return file if "://" in file else Path(file).absolute().as_uri()

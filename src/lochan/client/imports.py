@@ -55,6 +55,17 @@ class Import:
         self._places.append(place)
         return self
 
+    def inventory(self, file: str, source: str, destination: str) -> Self:
+        """Take what a Parquet or CSV file lists below an address; the store is not asked.
+
+        The file is named by its address, too, and read by the lake's server.
+        """
+        place = ImportLocation(
+            type="common_prefix", path=source, destination=destination, inventory=file
+        )
+        self._places.append(place)
+        return self
+
     def object(self, source: str, destination: str) -> Self:
         """Take the object at an address, to a path of the branch."""
         self._places.append(ImportLocation(type="object", path=source, destination=destination))

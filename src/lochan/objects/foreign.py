@@ -28,6 +28,11 @@ def is_full(address: str) -> bool:
     return bool(found) and scheme.isascii() and scheme.isalnum()
 
 
+def is_file(address: str) -> bool:
+    """Say whether a full address is that of a plain file."""
+    return address.startswith(_LOCAL)
+
+
 def spelled(address: str) -> str:
     """Give the one spelling by which an address is judged: that of a plain file is `file`."""
     return address.replace("local", "file", 1) if address.startswith("local:///") else address

@@ -90,6 +90,11 @@ def folder(destination: str) -> bytes:
 def read_inventory(inventory: Inventory) -> Any:  # noqa: ANN401 - an Arrow table
     """Read what is meant of an inventory, with the columns of `import_arrow`."""
     listed = pyarrow.dataset.dataset(list(inventory.files), format=inventory.format).to_table()
+    return shape_inventory(listed, inventory)
+
+
+def shape_inventory(listed: Any, inventory: Inventory) -> Any:  # noqa: ANN401 - Arrow tables
+    """Give what is meant of a table that was read. Raises InvalidInput, code invalid-inventory."""
     found = {name: _find(listed, names) for name, names in _NAMES.items()}
     missing = [name for name in ("size", "e_tag", "last_modified") if found[name] is None]
     if found["name"] is None:

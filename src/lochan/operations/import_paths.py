@@ -5,6 +5,8 @@
                                                       it replaces what is under the destination
     object          s3://bucket/a.csv -> lake/a.csv   one object, over the one key
 
+A folder that is very large need not be listed, if an inventory file says what lies in it.
+
 A folder ends with a slash, which is added where it is missing, at the source and at the destination
 alike: raw does not stand for raw2/ as well. The whole store and the whole branch are written as
 nothing behind the bucket and an empty destination.
@@ -13,6 +15,8 @@ nothing behind the bucket and an empty destination.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from importlib import import_module
+from importlib.util import find_spec
 
 from lochan.errors import InvalidInput, NotFound
 from lochan.model.ids import BranchName, StorageNamespace
@@ -33,6 +37,7 @@ from lochan.operations.read_entry import store_of
 from lochan.refs.repositories import list_repositories
 
 _FILES_A_PAGE = 100_000
+_INVENTORIES = "lochan.operations.listed_inventory"  # it needs pyarrow, which is an extra
 
 
 class PathKind(StrEnum):
@@ -49,6 +54,7 @@ class ImportPath:
     path: str
     destination: bytes
     type: PathKind = PathKind.COMMON_PREFIX
+    inventory: str = ""  # address of a file that lists what lies there
 
 
 def import_paths(
@@ -89,6 +95,9 @@ def list_foreign(lake: Lake, path: ImportPath) -> Iterator[ListedObject]:
         return
     namespace, prefix = split_prefix(path.path)
     prefix = f"{prefix}/" if prefix and not prefix.endswith("/") else prefix
+    if path.inventory:
+        yield from _listed_in_file(lake, path, _in_full(namespace, prefix))
+        return
     destination, nothing = _folder(path.destination), True
     store = store_of(lake, namespace, path.path)
     # A folder of files is read anew for each of its pages.
@@ -98,9 +107,26 @@ def list_foreign(lake: Lake, path: ImportPath) -> Iterator[ListedObject]:
         key = destination + found.address[len(prefix) :].encode()
         yield _listed(key, _in_full(namespace, found.address), found.info)
     if nothing:
-        raise NotFound(
-            f"nothing lies under {path.path!r}; see where it is", code="nothing-to-import"
-        )
+        raise _nothing(path)
+
+
+def _listed_in_file(lake: Lake, path: ImportPath, source: str) -> Iterator[ListedObject]:
+    if find_spec("pyarrow") is None:
+        message = "inventories are read with pyarrow: pip install 'lochan[arrow]'"
+        raise NotFound(message, code="arrow-not-installed")
+    namespace, name = split_foreign(path.inventory)
+    store, nothing = store_of(lake, namespace, path.inventory), True
+    listed = import_module(_INVENTORIES).list_inventory
+    for found in listed(store, name, source, _folder(path.destination)):
+        nothing = False
+        yield found
+    if nothing:
+        raise _nothing(path)
+
+
+def _nothing(path: ImportPath) -> NotFound:
+    place = f"{path.path!r} in {path.inventory!r}" if path.inventory else repr(path.path)
+    return NotFound(f"nothing lies under {place}; see where it is", code="nothing-to-import")
 
 
 def _listed(key: bytes, address: str, info: ObjectInfo) -> ListedObject:

@@ -39,6 +39,8 @@ class ImportSources:
         """
         if not paths:
             raise InvalidInput("say what to import: at least one path", code="source-needed")
+        files = (ImportPath(one.inventory, b"", PathKind.OBJECT) for one in paths if one.inventory)
+        paths = [*paths, *files]
         for path in paths:
             _require_plain(path)
             if not self._allows(path):

@@ -10,7 +10,7 @@ from lochan.shapes.errors import Error
 from lochan.shapes.fields import Force, PhysicalAddress, Timestamp
 
 
-class ImportLocation(Struct, frozen=True, kw_only=True):
+class ImportLocation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What is imported, and where it goes."""
 
     type: Annotated[
@@ -21,6 +21,17 @@ class ImportLocation(Struct, frozen=True, kw_only=True):
     destination: Annotated[
         str, Meta(max_length=1024, description="Prefix, or path, of the objects on the branch.")
     ]
+    inventory: (
+        Annotated[
+            str,
+            Meta(
+                max_length=2048,
+                description="Address of a Parquet or CSV file that lists what lies below the path;"
+                " without, the store is asked.",
+            ),
+        ]
+        | None
+    ) = None
 
 
 class ImportCreation(Struct, frozen=True, kw_only=True, omit_defaults=True):

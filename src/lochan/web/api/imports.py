@@ -13,7 +13,7 @@ from lochan.access.actions import (
 )
 from lochan.access.arn import branch_arn, object_arn, storage_namespace_arn
 from lochan.access.needed import AllOf, Permission
-from lochan.errors import NotFound
+from lochan.errors import InvalidInput, NotFound
 from lochan.model.instant import to_datetime
 from lochan.model.tasks import Task
 from lochan.objects.foreign import spelled
@@ -126,6 +126,11 @@ def _needed(call: Call, told: ImportCreation) -> AllOf:
             for location in told.paths
         ),
         *(
+            Permission(IMPORT_FROM_STORAGE, storage_namespace_arn(spelled(location.inventory)))
+            for location in told.paths
+            if location.inventory
+        ),
+        *(
             Permission(
                 WRITE_OBJECT,
                 object_arn(repository, _below(location, location.destination)),
@@ -153,7 +158,12 @@ def _sources(call: Call) -> ImportSources:
 
 
 def _path(location: ImportLocation) -> ImportPath:
-    return ImportPath(location.path, location.destination.encode(), PathKind(location.type))
+    kind = PathKind(location.type)
+    if location.inventory and kind is PathKind.OBJECT:
+        message = f"{location.path!r} is one object, which no inventory need list"
+        raise InvalidInput(message, code="invalid-inventory")
+    destination = location.destination.encode()
+    return ImportPath(location.path, destination, kind, location.inventory or "")
 
 
 def _request(call: Call, told: ImportCreation) -> ImportRequest:

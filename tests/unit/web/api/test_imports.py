@@ -5,6 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
 import pytest
 from msgspec.structs import replace
 
@@ -208,3 +211,44 @@ def test_rel_S22_nothing_is_imported_from_the_lake_behind_a_symbolic_link(tmp_pa
                 IMPORT, json=told(("common_prefix", f"file://{tmp_path}/{place}", "x"))
             )
             assert (answer.status_code, answer.json["code"]) == (400, "import-source-overlaps")
+
+
+def inventory(raw: Path, kind: str, *names: str) -> str:
+    """Write a list of files beside them, as stores do."""
+    rows = [
+        {"Key": name, "address": f"file://{raw}/{name}", "Size": 3, "ETag": "e", "LastModified": 7}
+        for name in names
+    ]
+    table = pa.Table.from_pylist(rows)
+    place = raw / f"list.{kind}"
+    if kind == "csv":
+        pyarrow.csv.write_csv(table, place)
+    else:
+        pyarrow.parquet.write_table(table, place)
+    return f"file://{place}"
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_an_inventory_says_what_lies_in_a_folder(api: Api, raw: Path, kind: str) -> None:
+    listed = inventory(raw, kind, "a.csv", "more/b.csv")
+    body = told(("common_prefix", f"file://{raw}", "in"))
+    body["paths"][0]["inventory"] = listed
+    status = settled(api, IMPORT, id=api.post(IMPORT, json=body).json["id"])
+    assert (status["completed"], status["ingested_objects"]) == (True, 2)
+    assert read(api, "/repositories/lake-1", "in/a.csv") == b"a,1"
+
+
+def test_rel_S22_an_inventory_brings_nothing_from_elsewhere(api: Api, raw: Path) -> None:
+    lake = api.services.settings.lake
+    listed = inventory(raw, "csv", "../lake/kv.db")
+    body = told(("common_prefix", f"file://{lake}", "in"))
+    body["paths"][0]["inventory"] = listed
+    assert api.post(IMPORT, json=body).json["code"] == "import-source-overlaps"
+    body["paths"][0] |= {"path": f"file://{raw}/more", "inventory": listed}
+    status = settled(api, IMPORT, id=api.post(IMPORT, json=body).json["id"])
+    assert status["error"]["code"] == "nothing-to-import"
+    body["paths"][0] |= {"path": f"file://{raw}"}
+    status = settled(api, IMPORT, id=api.post(IMPORT, json=body).json["id"])
+    assert status["error"]["code"] == "invalid-address"
+    body["paths"][0] |= {"path": f"file://{raw}", "inventory": "file:///etc/passwd"}
+    assert api.post(IMPORT, json=body).json["code"] == "import-source-refused"
