@@ -110,9 +110,10 @@ class Branch(msgspec.Struct, frozen=True, kw_only=True):
     were written out before they were committed (operations/compact.py).
 
     `resets` counts how often staged changes were forgotten, or the head moved, other than by a
-    commit. While it stands still, what tokens held that are no longer named is in the head or in
-    the compacted base. When it has changed, whatever was made of an earlier record is void. A new
-    branch begins at a number of its own, so a branch made again counts as changed.
+    commit; and how often a job that publishes here was taken over. While it stands still, what
+    tokens held that are no longer named is in the head or in the compacted base. When it has
+    changed, whatever was made of an earlier record is void. A new branch begins at a number of its
+    own, so a branch made again counts as changed.
     """
 
     branch_id: BranchName
