@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from support.web import Api
-from support.web_pipelines import said
+from support.web_pipelines import drive, said
 
 LAKE = "/repositories/lake"
 PIPELINE = """\
@@ -176,10 +176,14 @@ class SmallLake:
                 return Meant(query={"after": ""})
             case "getJobSet":
                 return Meant(path={"job_set": self.job_set()["id"]})
-            case "getJob" | "stopJob" | "getJobLogs" | "getJobEvents":
+            case "getJob" | "stopJob" | "getJobLogs" | "getJobEvents" | "listShards":
                 return Meant(path={"job": self.job_set()["jobs"][0]["id"]})
             case "listDatums":
                 return Meant(path={"job": self.job_set()["jobs"][0]["id"]}, query={"after": ""})
+            case "showShard":
+                job = self.job_set()["jobs"][0]["id"]
+                drive(self.api.services.lake)
+                return Meant(path={"job": job, "shard": "0"})
             case "getProvenance":
                 return Meant(query={"path": ""})
             case _:

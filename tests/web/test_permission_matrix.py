@@ -35,6 +35,7 @@ from lochan.web.needs import ANYBODY, SIGNED_IN, Each, Need, Open, names_of
 from lochan.web.route import NOTHING, Route, Routes
 from support.sample_requests import SampleRequest, accepts, sample_request
 from support.web import Api, open_api
+from support.web_pipelines import said
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "permissions.txt"
 
@@ -59,6 +60,14 @@ OPEN_TO_ANYBODY = {
     "POST /api/v1/setup_lakefs",
     "POST /api/v1/sts/login",
 }
+PIPELINE = """\
+pipeline: count
+input: {repo: {name: text, repo: lake}}
+transform: {files: "steps:count"}
+output: {repo: lake, branch: counts}
+"""
+# What is there, by the names of path parameters; what has an id of its own is added when made.
+FOUND = {"repository": "lake", "pipeline": "count"}
 OUTSIDE = (*edges(lambda: b"{}"), *token.ROUTES, *(one.route for one in OPERATIONS))
 PLACES = [*((PREFIX, route) for route in ROUTES), *(("", route) for route in OUTSIDE)]
 
@@ -88,8 +97,8 @@ class Door:
     def __init__(self, api: Api, prefix: str, route: Route) -> None:
         self.api, self.prefix, self.route = api, prefix, route
         # What judges by itself what it finds must find something; others must change nothing.
-        repository = "lake" if isinstance(route.needs, Each) else "no-such-lake"
-        names = {"repository": repository, "partNumber": "1", "file": "docs.js"}
+        there = FOUND if isinstance(route.needs, Each) else {"repository": "no-such-lake"}
+        names = {"partNumber": "1", "file": "docs.js", **there}
         self.request: SampleRequest = sample_request(route, names)
         if op := operation_of(route):
             self.request.params["op"] = op
@@ -102,6 +111,8 @@ class Door:
                 return {"json": {"id": opened.json["id"]}}
             case "mergeCommits":
                 return {"json": {"from_commits": ["main"], "branch": "main"}}
+            case "createPipeline" | "updatePipeline" | "checkPipeline":
+                return {"json": said(PIPELINE)}
         return self.request.sent()
 
     def answer(self, who: Principal | None) -> falcon.testing.Result:
@@ -148,6 +159,9 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     with open_api(tmp_path_factory.mktemp("matrix") / "lake") as opened:
         made = {"name": "lake", "storage_namespace": "local://lake"}
         assert opened.post("/repositories", json=made).status_code == 201
+        assert opened.post("/pipelines", json=said(PIPELINE)).status_code == 201
+        decided = opened.post("/pipelines/count/runs").json
+        FOUND.update(job_set=decided["id"], job=decided["jobs"][0]["id"], shard="0")
         opened.credential = None
         yield opened
 

@@ -91,9 +91,10 @@ class DatumIndex:
             for key, identity in zip(some.keys, some.identities, strict=True):
                 yield key.removeprefix(_D), _known(identity)
 
-    def rows(self) -> Iterator[DatumRow]:
-        """Read all rows, in the order of the datums' ids."""
-        return (decode_row(value) for some in self._all_under(_D) for value in some.values)
+    def rows(self, after: bytes = b"") -> Iterator[DatumRow]:
+        """Read all rows, in the order of the datums' ids; those behind an id."""
+        behind = after + b"\0" if after else b""
+        return (decode_row(value) for some in self._all_under(_D, behind) for value in some.values)
 
     def failed(self) -> tuple[bytes, ...]:
         """Name the datums that failed."""
@@ -146,8 +147,9 @@ class DatumIndex:
     def _look(self, ids: Sequence[bytes]) -> Records:
         return self.snapshots.get_many(self.id, [_D + id for id in ids])  # noqa: A001
 
-    def _all_under(self, prefix: bytes) -> Iterator[Records]:
-        for some in self.snapshots.diff(EMPTY_TREE, self.id, Interval.under(prefix)):
+    def _all_under(self, prefix: bytes, start: bytes = b"") -> Iterator[Records]:
+        within = Interval(prefix + start, Interval.under(prefix).stop)
+        for some in self.snapshots.diff(EMPTY_TREE, self.id, within):
             yield some.right
 
     def _ids_under(

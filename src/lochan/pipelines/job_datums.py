@@ -35,9 +35,7 @@ def datums_of(lake: Lake, job: Job, *, after: bytes = b"") -> Iterator[DatumRow]
     if name is None:
         return
     snapshots = lake.storage(output.storage_namespace).snapshots
-    for row in DatumIndex(snapshots, name).rows():
-        if row.id > after:
-            yield row
+    yield from DatumIndex(snapshots, name).rows(after)
 
 
 def lines_of(lake: Lake, job: Job, datum: str = "") -> Iterator[LogLine]:

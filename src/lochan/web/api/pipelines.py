@@ -2,7 +2,8 @@
 """Pipelines: made of a spec and its files, looked at, paused, run, taken away.
 
 Whoever makes a pipeline must be allowed to read what it reads and to commit where it writes, since
-its jobs will do so without asking. The code is stored and never run here.
+its jobs will do so without asking; to make a repository too, where its output is in none yet. Who
+runs one on another branch must be allowed to commit there. The code is stored and never run here.
 """
 
 import binascii
@@ -12,14 +13,23 @@ from typing import Final
 import msgspec
 
 from lochan.access.actions import (
+    ATTACH_STORAGE_NAMESPACE,
     CREATE_COMMIT,
     CREATE_PIPELINE,
+    CREATE_REPOSITORY,
+    DELETE_PIPELINE,
     READ_OBJECT,
     READ_PIPELINE,
     RUN_PIPELINE,
     UPDATE_PIPELINE,
 )
-from lochan.access.arn import branch_arn, object_arn, pipeline_arn
+from lochan.access.arn import (
+    branch_arn,
+    object_arn,
+    pipeline_arn,
+    repository_arn,
+    storage_namespace_arn,
+)
 from lochan.access.needed import AllOf, Permission
 from lochan.errors import InvalidInput
 from lochan.model.ids import RepositoryId, StorageNamespace
@@ -49,12 +59,18 @@ from lochan.web.call import Call
 from lochan.web.needs import Need, each
 from lochan.web.route import NOTHING, Routes
 
-ROUTES = Routes("pipelines")
+ROUTES: Routes = Routes("pipelines")
 
 _PIPELINE: Final = "arn:lakefs:pipelines:::pipeline/{pipeline}"
 _MOST_BYTES: Final = 32 << 20  # of a pipeline's files
 _READS: Final = Need(READ_OBJECT, "arn:lakefs:fs:::repository/{repository}/object/*")
 _WRITES: Final = Need(CREATE_COMMIT, "arn:lakefs:fs:::repository/{repository}/branch/{branch}")
+_PLACES: Final = (
+    _READS,
+    _WRITES,
+    Need(CREATE_REPOSITORY, "arn:lakefs:fs:::repository/{repository}"),
+    Need(ATTACH_STORAGE_NAMESPACE, "arn:lakefs:fs:::namespace/{namespace}"),
+)
 
 
 @ROUTES.get(
@@ -78,7 +94,7 @@ def list_pipelines(call: Call) -> PipelineList:
 
 @ROUTES.post(
     "/pipelines",
-    needs=each(Need(CREATE_PIPELINE, _PIPELINE), _READS, _WRITES),
+    needs=each(Need(CREATE_PIPELINE, _PIPELINE), *_PLACES),
     body=PipelineCreation,
     answers={201: Pipeline},
 )
@@ -104,7 +120,7 @@ def get_pipeline(call: Call) -> Pipeline:
 
 @ROUTES.put(
     "/pipelines/{pipeline}",
-    needs=each(Need(UPDATE_PIPELINE, _PIPELINE), _READS, _WRITES),
+    needs=each(Need(UPDATE_PIPELINE, _PIPELINE), *_PLACES),
     query=PipelineUpdateQuery,
     body=PipelineCreation,
     answers={200: Pipeline},
@@ -129,7 +145,7 @@ def update_pipeline(call: Call) -> Pipeline:
 
 @ROUTES.delete(
     "/pipelines/{pipeline}",
-    needs=Need("pipelines:DeletePipeline", _PIPELINE),
+    needs=Need(DELETE_PIPELINE, _PIPELINE),
     answers={204: NOTHING},
 )
 def delete_pipeline(call: Call) -> None:
@@ -151,7 +167,7 @@ def set_pipeline_state(call: Call) -> Pipeline:
 
 @ROUTES.post(
     "/pipelines/{pipeline}/runs",
-    needs=Need(RUN_PIPELINE, _PIPELINE),
+    needs=each(Need(RUN_PIPELINE, _PIPELINE), _WRITES),
     body=RunRequest,
     body_optional=True,
     answers={202: JobSet},
@@ -159,14 +175,18 @@ def set_pipeline_state(call: Call) -> Pipeline:
 def run_pipeline(call: Call) -> JobSet:
     """Run a pipeline and all that hangs below it, on what is there now or on fixed commits."""
     told = call.told(RunRequest) if call.body is not None else RunRequest()
+    name = call.path["pipeline"]
+    call.require(_permission(RUN_PIPELINE, name))
+    if told.branch:
+        _require_branch(call, name, told.branch)
     decided = run_by_hand(
         call.lake,
-        [call.path["pipeline"]],
+        [name],
         key=told.key,
         branch=told.branch,
         commits=told.commits,
     )
-    return shown_job_set(call, decided)
+    return shown_job_set(call, decided, name)
 
 
 @ROUTES.post(
@@ -233,7 +253,23 @@ def _decoded(path: str, text: str) -> bytes:
 
 
 def _namespace(call: Call, name: RepositoryId) -> StorageNamespace:
-    return StorageNamespace(f"{call.services.settings.namespace_prefix.rstrip('/')}/{name}")
+    """Say where a repository shall lie that a pipeline needs. Raises PermissionDenied."""
+    where = f"{call.services.settings.namespace_prefix.rstrip('/')}/{name}"
+    call.require(
+        AllOf(
+            Permission(CREATE_REPOSITORY, repository_arn(name)),
+            Permission(ATTACH_STORAGE_NAMESPACE, storage_namespace_arn(where)),
+        )
+    )
+    return StorageNamespace(where)
+
+
+def _require_branch(call: Call, name: str, branch: str) -> None:
+    """Refuse a run on a branch that the caller may not commit to, of any output that it writes."""
+    graph = registry.load_graph(call.lake)
+    nodes = {node.pipeline: node for node in (graph.node(name), *graph.below(name))}
+    outputs = sorted({node.writes.repo for node in nodes.values()})
+    call.require(AllOf(*(Permission(CREATE_COMMIT, branch_arn(one, branch)) for one in outputs)))
 
 
 def _needed(action: str, spec: Spec) -> AllOf:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a commit or a file came from, and what came of it.
 
-Commits of repositories that the caller may not read are told by nothing but that they are there.
+Commits of repositories that the caller may not read are left out, and so are the edges to them and
+the files that it may not read.
 """
 
 from lochan.access.actions import READ_COMMIT, READ_OBJECT
@@ -22,7 +23,7 @@ from lochan.web.call import Call
 from lochan.web.needs import Need, each
 from lochan.web.route import Routes
 
-ROUTES = Routes("provenance")
+ROUTES: Routes = Routes("provenance")
 
 _REPOSITORY = "arn:lakefs:fs:::repository/{repository}"
 

@@ -3,6 +3,9 @@
 
 from datetime import datetime
 
+from lochan.access.actions import READ_JOB
+from lochan.access.arn import pipeline_arn
+from lochan.access.needed import Permission
 from lochan.model.instant import Instant, to_datetime
 from lochan.pipelines import records
 from lochan.pipelines.jobs import get_job
@@ -61,9 +64,18 @@ def shown_job(job: records.Job) -> Job:
     )
 
 
-def shown_job_set(call: Call, decided: records.JobSet) -> JobSet:
-    """Show a job set with its jobs as they are now."""
+def shown_job_set(call: Call, decided: records.JobSet, asked_for: str = "") -> JobSet:
+    """Show a job set with those of its jobs that the caller may see, as they are now.
+
+    Who asked for a run may see the job of the pipeline that was asked for.
+    """
     cause = decided.cause
+    seen = (
+        planned.job
+        for planned in decided.jobs
+        if planned.pipeline == asked_for
+        or call.may(Permission(READ_JOB, pipeline_arn(planned.pipeline)))
+    )
     return JobSet(
         id=decided.id,
         cause=cause.kind,
@@ -71,6 +83,6 @@ def shown_job_set(call: Call, decided: records.JobSet) -> JobSet:
         branch=cause.branch,
         commit=cause.commit,
         created=to_datetime(decided.created),
-        jobs=[shown_job(get_job(call.lake.store, planned.job)) for planned in decided.jobs],
+        jobs=[shown_job(get_job(call.lake.store, job)) for job in seen],
         skipped_commits=list(decided.skipped_commits),
     )
