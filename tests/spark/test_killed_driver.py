@@ -7,6 +7,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import lochan.spark
+from lochan.cli.app import run
 from lochan.client import Lake, Repository
 
 
@@ -39,6 +40,12 @@ class Dying:
         return ask
 
 
+def hidden(repository: Repository) -> list[str]:
+    """Name the private branches of jobs that are gone."""
+    every = {one.id for one in repository.branches(show_hidden=True)}
+    return sorted(every - {one.id for one in repository.branches()})
+
+
 @pytest.fixture(scope="module")
 def frame(spark: SparkSession) -> DataFrame:
     return spark.range(0, 30, 1, 3)
@@ -64,3 +71,6 @@ def test_rel_V14_a_driver_that_is_killed_at_any_step_leaves_all_or_nothing(
     assert set(outcomes) == {0, 3}
     assert outcomes == sorted(outcomes)
     assert lochan.spark.read(spark, f"{branch.uri}/t").count() == 30
+    assert len(hidden(repository)) > 1
+    assert run(["gc", "run", repository.id, "--lake", lake.name, "--idle-days", "0"]) == 0
+    assert hidden(repository) == []
