@@ -72,6 +72,11 @@ def test_shards_are_as_many_as_the_bytes_ask_for_between_the_cores_and_three_tim
     assert pack([], RULES, cores=2) == ()
 
 
+def test_the_longest_are_packed_first() -> None:
+    packed = pack(made([1 << 18] * 4 + [1 << 20]), RULES, cores=2, wanted=2)
+    assert sorted(len(shard.datums) for shard in packed) == [1, 4]
+
+
 def test_a_shard_is_known_again_by_its_datums() -> None:
     one, other = pack(made([1, 2, 3, 4]), RULES, cores=2, wanted=2)
     assert datums_hash(one.datums) == datums_hash(one.datums) != datums_hash(other.datums)
