@@ -14,8 +14,9 @@ A kill is an intent in the record. The driver sees it when it renews its lease; 
 driver is ended by whoever claims it next, and that may be the killer.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from enum import Enum, auto
+from functools import cache
 from typing import Final
 
 import msgspec
@@ -36,6 +37,7 @@ RENEWED_S: Final = 10.0
 BROKEN: Final = frozenset({JobState.FAILURE, JobState.KILLED, JobState.UNRUNNABLE})
 
 Change = Callable[[Job], Job]
+Upstream = Callable[[Job], tuple[str, ...]]
 
 
 class Readiness(Enum):
@@ -128,16 +130,30 @@ def _opened(lake: Lake, tables: PipelineTables, decided: JobSet, planned: Planne
     return found_now
 
 
-def readiness(lake: Lake, job: Job) -> Readiness:
-    """Say whether a job can be driven: nobody does, and what is above has ended, or need not."""
+def readiness(lake: Lake, job: Job, upstream: Upstream | None = None) -> Readiness:
+    """Say whether a job can be driven: nobody does, and what is above has ended, or need not.
+
+    `upstream` names what is above a job, for whoever asks of many jobs of a set.
+    """
     if job.state.is_end or not is_free(job, from_seconds(lake.environment.now())):
         return Readiness.WAITING
     if job.kill:
         return Readiness.READY
-    above = [get_job(lake.store, name).state for name in _upstream(lake.store, job)]
+    names = (upstream or upstream_of(lake.store))(job)
+    above = [get_job(lake.store, name).state for name in names]
     if any(state in BROKEN for state in above):
         return Readiness.UNRUNNABLE
     return Readiness.READY if all(state.is_end for state in above) else Readiness.WAITING
+
+
+def upstream_of(store: Store) -> Upstream:
+    """Give what names the jobs above a job; each job set is read once."""
+
+    @cache
+    def planned(job_set: str) -> Mapping[str, tuple[str, ...]]:
+        return {each.job: each.upstream for each in get_job_set(store, job_set).jobs}
+
+    return lambda job: planned(job.job_set).get(job.id, ())
 
 
 def is_free(job: Job, now: Instant) -> bool:
@@ -228,10 +244,10 @@ def end_job(lake: Lake, job: Job, state: JobState, reason: str = "") -> Job:
     )
 
 
-def release(lake: Lake, job: Job) -> Job:
-    """Let go of a job that is to be driven again, at once."""
-    now = from_seconds(lake.environment.now())
-    return change_job(lake, job, lambda current: msgspec.structs.replace(current, lease_until=now))
+def release(lake: Lake, job: Job, after_s: float = 0.0) -> Job:
+    """Let go of a job that is to be driven again, at once or after a while."""
+    free = _until(from_seconds(lake.environment.now()), after_s)
+    return change_job(lake, job, lambda current: msgspec.structs.replace(current, lease_until=free))
 
 
 def ask_kill(lake: Lake, job_id: str) -> Job:
@@ -250,11 +266,6 @@ def ask_kill(lake: Lake, job_id: str) -> Job:
     )
     assert found is not None  # noqa: S101 - asked never gives None
     return found
-
-
-def _upstream(store: Store, job: Job) -> tuple[str, ...]:
-    planned = get_job_set(store, job.job_set).jobs
-    return next((each.upstream for each in planned if each.job == job.id), ())
 
 
 def _until(now: Instant, lease_s: float) -> Instant:

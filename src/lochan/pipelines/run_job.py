@@ -73,6 +73,8 @@ from lochan.pipelines.tables import PipelineTables
 from lochan.pipelines.work import Engine
 from lochan.refs.commits import get_commit
 
+_FIRST_PAUSE_S: Final = 5.0
+_LONGEST_PAUSE_S: Final = 300.0
 _END_OF: Final[Mapping[type, JobState]] = {
     JobKilled: JobState.KILLED,
     JobUnrunnable: JobState.UNRUNNABLE,
@@ -123,9 +125,12 @@ def run_job(lake: Lake, job_id: str, engine: Engine, beside: Beside | None = Non
         except LeaseLost:
             let_go_of(lake, driving.job)
             raise
-        except LochanError as error:
+        except (LochanError, SystemExit, KeyboardInterrupt) as error:
+            is_stopped = not isinstance(error, LochanError)
+            said = "its driver was stopped" if is_stopped else str(error)
             with suppress(LochanError):  # else the lease runs out by itself
-                release(lake, driving.change(_because(error.message)))
+                held = driving.change(_because(said))
+                release(lake, held, 0.0 if is_stopped else _pause_s(held))
             raise
     close_job(lake, ended)
     return ended
@@ -321,6 +326,11 @@ def _require_ready(lake: Lake, job: Job) -> None:
     if readiness(lake, job) is Readiness.WAITING:
         message = f"job {job.id} waits for jobs above it; drive those first"
         raise Conflict(message, code="job-waiting", job=job.id)
+
+
+def _pause_s(job: Job) -> float:
+    """Say when to try a job again that met a store which failed: later each time."""
+    return min(_FIRST_PAUSE_S * 2.0**job.epoch, _LONGEST_PAUSE_S)
 
 
 def _unchanged(job: Job) -> Job:

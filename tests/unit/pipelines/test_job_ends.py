@@ -6,7 +6,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from lochan.errors import NotFound
+from lochan.errors import NotFound, Unavailable
 from lochan.kv.read import scan_prefix
 from lochan.objects.walk import walk
 from lochan.operations.gc.held import hold, holds
@@ -232,3 +232,20 @@ def test_what_a_driver_held_behind_the_end_of_its_job_is_cleared(world: Pipeline
     hold(world.lake, where, f"{waiting}-1", job.started)
     assert clear_holds(world.lake, where) == 1
     assert list(holds(world.lake, where)) == [f"{waiting}-1"]
+
+
+def test_a_job_whose_storage_fails_is_tried_again_later_each_time(world: PipelineWorld) -> None:
+    job = world.decide(world.put({"a": "one"})).jobs[0].job
+
+    def down(img: InputFiles, out: Out) -> None:
+        raise Unavailable("the store is down")
+
+    waits = []
+    for _ in range(3):
+        with pytest.raises(Unavailable):
+            world.running(down).drive(job)
+        found = get_job(world.kept, job)
+        waits.append(round(found.lease_until / 1e9 - world.world.now()))
+        world.world.sleep(waits[-1])
+    assert (waits, found.reason) == ([10, 20, 40], "the store is down")
+    assert world.drive(job).state is JobState.SUCCESS
