@@ -91,6 +91,8 @@ def writes(spark: SparkSession) -> Iterator[Row]:
         def theirs(by: list[str] = columns) -> None:
             frame.write.partitionBy(*by).parquet(str(FOLDER / "plain"))
 
+        for left in ("written", "plain"):  # by a run that was stopped
+            shutil.rmtree(FOLDER / left, ignore_errors=True)
         with lochan.open(FOLDER / "written") as target:
             figures = medians(ours, theirs, lambda: shutil.rmtree(FOLDER / "plain"))
         shutil.rmtree(FOLDER / "written")

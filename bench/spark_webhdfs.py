@@ -94,6 +94,7 @@ def writes(spark: SparkSession, lake: Lake) -> Iterator[Row]:
     numbers = count()
     top = f"lochan://{lake.name.partition('://')[2]}/written/main"
     lake.repository("written").create()
+    shutil.rmtree(FOLDER / "plain", ignore_errors=True)  # left by a run that was stopped
 
     def ours() -> None:
         frame.write.parquet(f"{top}/{next(numbers)}")

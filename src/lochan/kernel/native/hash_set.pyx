@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A set of hashes: eight bytes each in open addressing, for more of them than Python's set can hold.
+"""A set of hashes: eight bytes each in open addressing, for more of them than Python's set holds.
 
 A slot of 0 is empty, so that 0 itself is kept apart. Where a hash goes is asked for some hashes
 ahead: nearly every one is somewhere that no cache has.
