@@ -38,6 +38,12 @@ class Node:
     spec: Spec
     version: str = ""
     paused: bool = False
+    incarnation: str = ""  # another for a pipeline made again, or told to run everything again
+
+    @property
+    def life(self) -> str:
+        """Name what is decided on: another one has seen nothing yet."""
+        return hashed([self.version.encode(), self.incarnation.encode()]).hex()
 
     @property
     def pipeline(self) -> str:
@@ -112,8 +118,9 @@ class Graph:
 
     def upstream(self, pipeline: str) -> tuple[Node, ...]:
         """Give the pipelines whose next commit starts this one: its jobs wait for theirs."""
-        wanted = set(self.node(pipeline).triggers)
-        return tuple(node for node in self.nodes if node.writes in wanted)
+        triggers = self.node(pipeline).triggers
+        found = {self._writers[place].pipeline for place in triggers if place in self._writers}
+        return tuple(self._by_name[name] for name in sorted(found, key=self._place.__getitem__))
 
     def with_node(self, node: Node) -> "Graph":
         """Give the graph with one pipeline added or replaced. Raises as `of`."""
@@ -125,12 +132,16 @@ class Graph:
         """Name the graph by what runs in it: a change of any pipeline gives another name."""
         fields: list[bytes] = []
         for node in sorted(self.nodes, key=lambda node: node.pipeline):
-            fields += [node.pipeline.encode(), node.version.encode(), b"01"[node.paused :][:1]]
+            fields += [node.pipeline.encode(), node.life.encode(), b"01"[node.paused :][:1]]
         return hashed(fields).hex()
 
     @cached_property
     def _by_name(self) -> dict[str, Node]:
         return {node.pipeline: node for node in self.nodes}
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {node.pipeline: place for place, node in enumerate(self.nodes)}
 
     @cached_property
     def _writers(self) -> dict[Place, Node]:

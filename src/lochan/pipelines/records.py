@@ -174,6 +174,6 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
 
     commit: str
     key: str  # move ordinal
-    version: str = ""  # of the pipeline: another one has seen nothing of it
+    life: str = ""  # of the pipeline (`graph.Node.life`): another one has seen nothing of it
     job_set: str = ""
     when: Instant = EPOCH

@@ -305,7 +305,11 @@ def _nodes(lake: Lake) -> Iterator[tuple[Instant, Node]]:
     for record in list_pipelines(lake):
         version = get_version(lake, record.pipeline, record.version)
         paused = record.state is PipelineState.PAUSED
-        yield record.updated, Node(version.spec, record.version, paused=paused)
+        incarnation = f"{record.unique_identifier}/{record.reprocess}"
+        yield (
+            record.updated,
+            Node(version.spec, record.version, paused=paused, incarnation=incarnation),
+        )
 
 
 def _stored(lake: Lake, pipeline: str) -> Stored[PipelineRecord]:

@@ -11,13 +11,13 @@ the one before it published.
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
-from lochan.errors import LochanError
+from lochan.errors import LochanError, Unavailable
 from lochan.operations.lake import Lake
 from lochan.pipelines.after import close_ended
-from lochan.pipelines.jobs import Readiness, open_jobs, readiness
+from lochan.pipelines.jobs import Readiness, open_jobs, readiness, upstream_of
 from lochan.pipelines.records import Job
 from lochan.pipelines.registry import load_graph
-from lochan.pipelines.sweep import sweep
+from lochan.pipelines.sweep import Failed, sweep
 from lochan.pipelines.ticks import tick
 
 
@@ -29,7 +29,6 @@ class Driver(Protocol):
 
 
 Start = Callable[[Job], Driver]
-Failed = Callable[[LochanError], None]
 
 
 class Scheduler:
@@ -64,12 +63,12 @@ class Scheduler:
     def _decide(self) -> None:
         graph = load_graph(self._lake)
         if graph.nodes:
-            tick(self._lake, graph)
-            sweep(self._lake, graph)
+            tick(self._lake, graph, self._failed)
+            sweep(self._lake, graph, self._failed)
 
     def _drive(self) -> None:
         driven = set(self.driven)
-        for job in ready_jobs(self._lake):
+        for job in ready_jobs(self._lake, self._failed):
             if len(driven) >= self._at_once:
                 return
             if job.id not in driven:
@@ -77,15 +76,26 @@ class Scheduler:
                 driven.add(job.id)
 
 
-def ready_jobs(lake: Lake) -> Iterator[Job]:
-    """Give the jobs that a driver could take now, the oldest first."""
+def ready_jobs(lake: Lake, failed: Failed | None = None) -> Iterator[Job]:
+    """Give the jobs that a driver could take now, the oldest first.
+
+    A job whose set or whose jobs above are damaged keeps no other waiting: `failed` hears of it.
+    """
     taken: set[tuple[str, str, str]] = set()
+    upstream = upstream_of(lake.store)
     for job in sorted(open_jobs(lake.store), key=_place_in_line):
         place = (job.pipeline, job.output_repository, job.output_branch)
         if place in taken:
             continue
         taken.add(place)
-        if readiness(lake, job) is not Readiness.WAITING:
+        try:
+            is_ready = readiness(lake, job, upstream) is not Readiness.WAITING
+        except LochanError as error:
+            if failed is None or isinstance(error, Unavailable):
+                raise
+            failed(error)
+            continue
+        if is_ready:
             yield job
 
 

@@ -6,37 +6,54 @@ several look at the clock, the one that comes second finds the file there and no
 clock that nobody looked at for a while ticks once, for the newest tick: nothing is caught up with.
 
     2026-11-16T10:00:00Z      an empty file
+
+The head's metadata names the newest tick, so that a clock with many costs one look. Files that are
+no ticks, which only somebody who insists can put there, are left alone.
 """
 
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from lochan.errors import InvalidInput
+from lochan.errors import InvalidInput, LochanError, Unavailable
+from lochan.kernel.records import Record
 from lochan.model.ids import BranchName, ObjectKey
 from lochan.model.instant import NANOSECONDS
 from lochan.model.records import Commit, Repository
 from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.delete_objects import delete_objects
 from lochan.operations.lake import Lake
+from lochan.operations.list_objects import list_objects
 from lochan.operations.put_object import put_object
 from lochan.operations.reference import commit_of
 from lochan.pipelines.cron import Schedule
 from lochan.pipelines.graph import TICKS, Graph, Node
 from lochan.pipelines.provenance import find_repository
 from lochan.pipelines.spec import CronInput, cron_repository, leaves
+from lochan.pipelines.sweep import Failed
 from lochan.pipelines.tables import PipelineTables
 
 TICK = "lochan.tick"
 _NAME = "%Y-%m-%dT%H:%M:%SZ"
 
 
-def tick(lake: Lake, graph: Graph) -> tuple[Commit, ...]:
-    """Commit the ticks that are due; gives the commits that were made."""
-    made = []
+def tick(lake: Lake, graph: Graph, failed: Failed | None = None) -> tuple[Commit, ...]:
+    """Commit the ticks that are due; gives the commits that were made.
+
+    One clock that cannot tick must not keep the others waiting: `failed` hears of it. Raises:
+    Unavailable; without `failed`, all that it would hear.
+    """
+    made: list[Commit] = []
     for node in graph.nodes:
         for leaf in leaves(node.spec.input):
-            if isinstance(leaf, CronInput) and not node.paused:
+            if not isinstance(leaf, CronInput) or node.paused:
+                continue
+            try:
                 made += _tick(lake, node, leaf)
+            except LochanError as error:
+                if failed is None or isinstance(error, Unavailable):
+                    raise
+                failed(error)
     return tuple(made)
 
 
@@ -44,31 +61,55 @@ def _tick(lake: Lake, node: Node, clock: CronInput) -> list[Commit]:
     repository = find_repository(lake, cron_repository(node.pipeline, clock))
     if repository is None:
         return []  # a pipeline that is being made or deleted
-    ticks = _ticks(lake, repository)
-    since = _moment(ticks[-1]) if ticks else _created(lake, node)
+    last = _last(lake, repository)
+    since = _created(lake, node) if last is None else last
     found = Schedule(clock.schedule).latest(since, lake.environment.now())
     if found is None:
         return []
     name = datetime.fromtimestamp(found, UTC).strftime(_NAME)
-    if clock.overwrite and ticks:
-        old = [ObjectKey(each) for each in ticks]
+    if clock.overwrite:
+        old = [ObjectKey(each) for each in _ticks(lake, repository)]
         delete_objects(lake.forcing(), repository, BranchName(TICKS), old)
     put_object(lake.forcing(), repository, BranchName(TICKS), ObjectKey(name.encode()), b"")
     request = CommitRequest(f"pipeline {node.pipeline}", f"tick {name}", {TICK: name})
-    with suppress(InvalidInput):  # no-changes: somebody else has committed this tick
+    try:
         return [commit(lake.forcing(), repository, BranchName(TICKS), request)]
-    return []
+    except InvalidInput as error:
+        if error.code != "no-changes":
+            raise
+    return []  # somebody else has committed this tick
 
 
-def _ticks(lake: Lake, repository: Repository) -> list[bytes]:
-    """Name the ticks that are there, oldest first; their names sort like their times."""
-    tree = commit_of(lake, repository, TICKS).meta_range_id
-    snapshots = lake.storage(repository.storage_namespace).snapshots
-    return [row.key for row in snapshots.cursor(tree)]
+def _last(lake: Lake, repository: Repository) -> float | None:
+    """Give the moment of the newest tick."""
+    head = commit_of(lake, repository, f"{TICKS}@")
+    said = _moment(head.metadata.get(TICK, "").encode())
+    if said is not None:
+        return said
+    return max(filter(None, map(_moment, _ticks(lake, repository))), default=None)
 
 
-def _moment(name: bytes) -> float:
-    return datetime.strptime(name.decode(), _NAME).replace(tzinfo=UTC).timestamp()
+def _ticks(lake: Lake, repository: Repository) -> Iterator[bytes]:
+    """Name the ticks that are there, with what a scheduler put there that died before it committed.
+
+    Oldest first: their names sort like their times.
+    """
+    after, has_more = b"", True
+    while has_more:
+        page = list_objects(lake, repository, TICKS, after=after)
+        for item in page.items:
+            assert isinstance(item, Record)  # noqa: S101 - without a delimiter there are no others
+            after = item.key
+            if _moment(item.key) is not None:
+                yield item.key
+        has_more = page.has_more
+
+
+def _moment(name: bytes) -> float | None:
+    """Read the name of a tick; None for what is no tick's."""
+    with suppress(ValueError):
+        return datetime.strptime(name.decode(), _NAME).replace(tzinfo=UTC).timestamp()
+    return None
 
 
 def _created(lake: Lake, node: Node) -> float:

@@ -19,9 +19,9 @@ from typing import Final
 from lochan.errors import NotFound
 from lochan.model.clock import own
 from lochan.model.codec import decode_entry
-from lochan.model.ids import EMPTY_TREE, BranchName, CommitId
+from lochan.model.ids import EMPTY_TREE, BranchName
 from lochan.model.instant import NANOSECONDS
-from lochan.model.records import Branch, Commit, Repository
+from lochan.model.records import Commit, Repository
 from lochan.operations.lake import Lake
 from lochan.operations.tree_changes import TreeChanges
 from lochan.pipelines.cron import Schedule
@@ -41,6 +41,7 @@ class Move:
     branch: BranchName
     head: Commit
     key: str
+    resets: int
 
 
 def find_move(lake: Lake, repository: Repository, branch: BranchName) -> Move | None:
@@ -50,13 +51,13 @@ def find_move(lake: Lake, repository: Repository, branch: BranchName) -> Move | 
     except NotFound:
         return None
     head = lake.tables(repository).commits.get(found.commit_id.encode()).record
-    return Move(repository, branch, head, move_key(found, head))
+    return Move(repository, branch, head, move_key(found.resets, head), found.resets)
 
 
-def move_key(branch: Branch, head: Commit) -> str:
+def move_key(resets: int, head: Commit) -> str:
     """Name a move: commits advance the head's clock, everything else advances `resets`."""
     clock = own(head)
-    return f"{branch.resets}-{clock.branch}-{clock.commit}"
+    return f"{resets}-{clock.branch}-{clock.commit}"
 
 
 def is_due(lake: Lake, trigger: Trigger, move: Move, seen: Seen | None, now: float) -> bool:
@@ -72,19 +73,19 @@ def is_due(lake: Lake, trigger: Trigger, move: Move, seen: Seen | None, now: flo
     return not trigger.any or any(map(since.meets, trigger.any))
 
 
-def commits_since(lake: Lake, move: Move, seen: Seen | None) -> tuple[CommitId, ...]:
-    """Name the commits that followed a seen one on a branch, oldest first.
+def commits_since(lake: Lake, move: Move, seen: Seen | None) -> tuple[Commit, ...]:
+    """Give the commits that followed a seen one on a branch, oldest first.
 
-    Where it was not followed, since the branch was moved elsewhere, or by more than a thousand,
-    only the head is named.
+    Where it was not followed, since the branch was moved elsewhere, or by more than a thousand, it
+    is the head alone.
     """
-    found: list[CommitId] = []
+    found: list[Commit] = []
     tables = lake.tables(move.repository)
     for commit in log(tables, move.head.id, first_parent=True, limit=MOST_NAMED):
         if seen is not None and commit.id == seen.commit:
             return tuple(reversed(found))
-        found.append(commit.id)
-    return (move.head.id,)
+        found.append(commit)
+    return (move.head,)
 
 
 @dataclass(frozen=True, slots=True)

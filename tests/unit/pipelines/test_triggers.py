@@ -103,7 +103,8 @@ def test_the_commits_between_two_decisions_are_named_oldest_first(stage: Stage) 
     committed(stage)
     before = seen(moved(stage))
     made = [committed(stage).id for _ in range(3)]
-    assert list(commits_since(stage.lake, moved(stage), before)) == made
+    found = commits_since(stage.lake, moved(stage), before)
+    assert [commit.id for commit in found] == made
 
 
 def test_a_branch_that_is_not_there_has_not_moved(stage: Stage) -> None:

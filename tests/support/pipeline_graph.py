@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pipelines that hang on each other, and short words to sweep them and to drive what is ready."""
+
+from lochan.pipelines.engines.in_process import InProcess
+from lochan.pipelines.jobs import list_jobs
+from lochan.pipelines.records import Job, JobSet
+from lochan.pipelines.registry import create_pipeline, load_graph
+from lochan.pipelines.run_job import run_job
+from lochan.pipelines.scheduler import ready_jobs
+from lochan.pipelines.spec import (
+    CrossInput,
+    FilesTransform,
+    Input,
+    Output,
+    RepoInput,
+    Spec,
+    Trigger,
+)
+from lochan.pipelines.sweep import sweep
+from support.pipeline_world import PHOTOS, PipelineWorld, namespace_of
+
+CODE = {
+    "steps.py": b"""
+def copy(files, out):
+    for file in files:
+        out.write(file.path, file.read_text())
+
+def join(left, right, out):
+    out.write("both", "".join(file.read_text() for side in (left, right) for file in side))
+
+def broken(files, out):
+    raise ValueError("no")
+
+def note(clock, out):
+    out.write("last", clock.path)
+"""
+}
+
+
+def reads(repo: str, name: str = "files", glob: str = "/*") -> RepoInput:
+    return RepoInput(name=name, repo=repo, glob=glob)
+
+
+def made(
+    world: PipelineWorld,
+    name: str,
+    of: Input,
+    function: str = "copy",
+    trigger: Trigger | None = None,
+) -> Spec:
+    """Make a pipeline into a repository of its own name."""
+    spec = Spec(
+        pipeline=name,
+        input=of,
+        transform=FilesTransform(function=f"steps:{function}"),
+        output=Output(repo=f"{name}-out"),
+        trigger=trigger or Trigger(),
+    )
+    create_pipeline(world.lake, spec, CODE, namespaces=namespace_of)
+    return spec
+
+
+def swept(world: PipelineWorld) -> tuple[JobSet, ...]:
+    world.world.sleep(2)
+    return sweep(world.lake, load_graph(world.lake))
+
+
+def drive_all(world: PipelineWorld) -> list[tuple[str, str]]:
+    """Drive what is ready until nothing is; gives pipelines and how their jobs ended."""
+    ended: list[tuple[str, str]] = []
+    engine = InProcess(world.world, world.lake.storage)
+    while ready := list(ready_jobs(world.lake)):
+        for job in ready:
+            done = run_job(world.lake, job.id, engine)
+            ended.append((done.pipeline, done.state.value))
+    return ended
+
+
+def jobs_of(world: PipelineWorld, pipeline: str) -> list[Job]:
+    return list(list_jobs(world.lake.store, pipeline))
+
+
+def diamond(world: PipelineWorld, right: str = "copy") -> None:
+    made(world, "left", reads(PHOTOS))
+    made(world, "right", reads(PHOTOS), right)
+    both = CrossInput(inputs=(reads("left-out", "left", "/"), reads("right-out", "right", "/")))
+    made(world, "both", both, "join")
