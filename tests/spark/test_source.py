@@ -2,6 +2,8 @@
 """The data source `lochan`: files of a commit as rows, rows as one commit."""
 
 import io
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,7 +12,7 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from lochan.client import Repository
+from lochan.client import Lake, Repository
 
 
 def parquet(**columns: list[object]) -> bytes:
@@ -135,3 +137,26 @@ def test_a_write_that_fails_leaves_nothing(spark: SparkSession, repository: Repo
 def test_what_is_wrong_is_said_in_one_line(spark: SparkSession, repository: Repository) -> None:
     with pytest.raises(PySparkException, match="there is nothing to read at lochan://"):
         load(spark, repository, "main/nothing")
+
+
+UNREGISTERED = """
+import sys
+from pyspark.sql import SparkSession
+from lochan.spark.session import tell_processes
+
+tell_processes()
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+print(spark.read.format("lochan").option("lake", sys.argv[1]).load(sys.argv[2]).count())
+"""
+
+
+def test_a_session_of_spark_s_own_finds_the_source_by_itself(
+    lake: Lake, repository: Repository
+) -> None:
+    repository.branch("main").upload("t/a.parquet", parquet(n=[1, 2]))
+    repository.branch("main").commit("data")
+    command = [sys.executable, "-c", UNREGISTERED, lake.name, f"lochan://{repository.id}/main/t"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert ran.returncode == 0, ran.stderr[:3000]
+    assert ran.stdout.split()[-1] == "2"
