@@ -17,6 +17,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Final
@@ -36,11 +37,14 @@ from lochan.environment import Environment, RealEnvironment
 from lochan.errors import InvalidInput, Unavailable
 from lochan.model.access import Statement
 from lochan.model.ids import UniqueIdentifier
+from lochan.operations.lake import Lake as InsideLake
 from lochan.pipelines.try_datums import try_datum
 from lochan.web.application import new_application
 from lochan.web.authenticate import PRINCIPAL
 from lochan.web.environ import decoded_path, new_environ
 
+# Imported when jobs are run alone: it brings Spark along.
+_RUN_HERE: Final = "lochan.spark.run_here"
 _EVERYTHING: Final = (Statement(ALLOW, ("*",), ANY),)
 
 
@@ -71,8 +75,18 @@ def open_embedded(
         raise
     # Nobody closes in a notebook. What came from a lake outlives it, but not its transport.
     weakref.finalize(transport, opened.close)
-    trial = partial(try_datum, services.lake)
-    return Lake(transport, name=str(folder), then=opened.close, inside=services.lake, trial=trial)
+    return Lake(
+        transport,
+        name=str(folder),
+        then=opened.close,
+        inside=services.lake,
+        trial=partial(try_datum, services.lake),
+        drive=partial(_drive, services.lake),
+    )
+
+
+def _drive(lake: InsideLake, job_set: str) -> None:
+    import_module(_RUN_HERE).run_set(lake, job_set)
 
 
 def _settings(folder: Path, prefixes: Sequence[str], environment: Environment) -> Settings:

@@ -7,7 +7,7 @@ import typer
 
 from lochan.cli.on_lake import on_lake
 from lochan.cli.show import Show
-from lochan.cli.shown_jobs import JOB_COLUMNS, watching
+from lochan.cli.shown_jobs import JOB_COLUMNS, finished, watching
 from lochan.cli.verb import new_app
 from lochan.client.lake import Lake
 from lochan.errors import NotFound
@@ -67,8 +67,7 @@ def wait(show: Show, lake: Lake, job: JobName, *, pipeline: OfPipeline = "") -> 
     found = lake.pipelines.jobs.get(_whole(lake, job, pipeline))
     run = lake.pipelines.jobs.run(found.job_set)
     with watching(show) as watch:
-        run.wait(watch)
-    show.rows(run.jobs, JOB_COLUMNS)
+        finished(show, run, watch)
 
 
 @on_lake(app, "stop")

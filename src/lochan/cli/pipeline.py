@@ -11,9 +11,8 @@ import typer
 from lochan.cli.failing import FAILED
 from lochan.cli.on_lake import on_lake
 from lochan.cli.show import Show
-from lochan.cli.shown_jobs import JOB_COLUMNS, watching
+from lochan.cli.shown_jobs import JOB_COLUMNS, finished, watching
 from lochan.cli.verb import new_app
-from lochan.client.jobs import Run
 from lochan.client.lake import Lake
 from lochan.errors import InvalidInput
 from lochan.shapes.pipelines import Pipeline
@@ -22,8 +21,7 @@ app = new_app("Make pipelines, run them, and see how they hang together.")
 
 File = Annotated[Path, typer.Argument(help="Spec of one or more pipelines; code lies beside it.")]
 Name = Annotated[str, typer.Argument(help="Name of the pipeline.")]
-# Imported when it is needed alone: it brings Spark along.
-_HERE: Final = "lochan.spark.run_here"
+# Imported when it is needed alone: it brings along what runs code.
 _TRY: Final = "lochan.pipelines.try_file"
 _COLUMNS: Final = {
     "pipeline": lambda one: one.pipeline,
@@ -222,18 +220,16 @@ def run(
     """Run a pipeline and all that hangs below it, whether something changed or not.
 
     On a lake in a folder (--lake) it runs in this process; else the server's scheduler, or a
-    worker, runs it.
+    worker, runs it. Exit code 1 where a job fails.
 
     Example: lochan pipeline run words --branch experiment
     """
-    fixed = dict(text.split("=", 1) for text in commit or () if "=" in text)
-    decided = lake.pipelines.run(name, branch=branch, commits=fixed, key=key)
-    if lake.inside is not None:
-        _run_here(show, lake, decided)
-    elif wait:
-        with watching(show) as watch:
-            decided.wait(watch)
-    show.rows(decided.look().jobs, JOB_COLUMNS)
+    decided = lake.pipelines.run(name, branch=branch, commits=_fixed(commit or ()), key=key)
+    if not wait:
+        show.rows(decided.jobs, JOB_COLUMNS)
+        return
+    with watching(show) as watch:
+        finished(show, decided, watch)
 
 
 @on_lake(app, "stop")
@@ -272,14 +268,15 @@ def dag(
     )
 
 
-def _run_here(show: Show, lake: Lake, decided: Run) -> None:
-    here = import_module(_HERE)
-    ended = here.run_set(lake.inside, decided.id, lambda job: show.note(_ended(job)))
-    here.require_good(ended)
-
-
-def _ended(job: Any) -> str:  # noqa: ANN401 - a record of the lake's inside
-    return f"{job.pipeline}: {job.state.value} {job.reason}".rstrip()
+def _fixed(said: Iterable[str]) -> dict[str, str]:
+    """Read INPUT=REF. Raises InvalidInput."""
+    found = {}
+    for text in said:
+        name, sign, ref = text.partition("=")
+        if not (name and sign and ref):
+            raise InvalidInput(f"--commit {text!r}: write INPUT=REF", code="invalid-commit")
+        found[name] = ref
+    return found
 
 
 def _tell(show: Show, made: Iterable[Pipeline]) -> None:

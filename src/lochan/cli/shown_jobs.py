@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from lochan.cli.show import Show
-from lochan.client.jobs import ENDS
+from lochan.client.jobs import ENDS, Run, Watch
 from lochan.shapes.pipelines import Job, JobSet
 
 
@@ -39,6 +39,14 @@ JOB_COLUMNS: Final[dict[str, Callable[[Job], object]]] = {
     "commit": lambda job: job.commit[:12],
     "reason": lambda job: job.reason,
 }
+
+
+def finished(show: Show, run: Run, watch: Watch) -> None:
+    """Wait for a run and show its jobs, whatever came of them. Raises as `Run.wait`."""
+    try:
+        run.wait(watch)
+    finally:
+        show.rows(run.jobs, JOB_COLUMNS)
 
 
 @contextmanager

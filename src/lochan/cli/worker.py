@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`lochan worker`: run the jobs of pipelines beside the servers of a lake, or instead of them."""
 
+import signal
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
@@ -39,9 +40,18 @@ def worker(
         log = open_log(lines, environment, level=settings.logging.level, format="auto")
         scheduling = Scheduling(opened, settings, log, Path(folder))
         show.note("looking after pipelines")
+        ending = _signalled()
         try:
-            while scheduling.turn() or not once:
-                Event().wait(settings.pipelines.pause_seconds)
+            while not ending.is_set() and (scheduling.turn() or not once):
+                ending.wait(settings.pipelines.pause_seconds)
         finally:
             scheduling.close()
             lines.close()
+
+
+def _signalled() -> Event:
+    """Give what is set when somebody asks for the end; runners are ended first, then we are."""
+    ending = Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: ending.set())
+    return ending

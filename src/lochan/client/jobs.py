@@ -7,7 +7,7 @@ from typing import Any, Final
 from lochan.client import html
 from lochan.client.pages import items
 from lochan.client.transport import Transport
-from lochan.errors import Conflict
+from lochan.errors import Conflict, JobFailed
 from lochan.shapes.pipelines import (
     Datum,
     DatumList,
@@ -29,14 +29,17 @@ _LOOK_S: Final = 0.5
 
 Watch = Callable[[JobSet], object]
 """Told how far the jobs of a run are, whenever somebody looked."""
+Drive = Callable[[str], object]
+"""Drives the jobs of a set to their ends, in this process: for a lake that is in it, too."""
 
 
 class Jobs:
     """The jobs of a lake's pipelines."""
 
-    def __init__(self, transport: Transport) -> None:
-        """Speak through a transport."""
+    def __init__(self, transport: Transport, drive: Drive | None = None) -> None:
+        """Speak through a transport; who waits for a run may have to drive it."""
         self._transport = transport
+        self._drive = drive
 
     def of(self, pipeline: str, *, max_amount: int | None = None) -> Iterator[Job]:
         """Give the jobs of a pipeline, newest first."""
@@ -86,16 +89,17 @@ class Jobs:
     def run(self, job_set: str) -> "Run":
         """Name the run of a job set. Raises NotFound."""
         path = ("job-sets", job_set)
-        return Run(self._transport, self._transport.call("GET", path, JobSet))
+        return Run(self._transport, self._transport.call("GET", path, JobSet), self._drive)
 
 
 class Run:
     """A job set that was decided: all jobs that one cause calls for."""
 
-    def __init__(self, transport: Transport, decided: JobSet) -> None:
+    def __init__(self, transport: Transport, decided: JobSet, drive: Drive | None = None) -> None:
         """Stand for a decided set."""
         self._transport = transport
         self._known = decided
+        self._drive = drive
 
     @property
     def id(self) -> str:
@@ -118,13 +122,15 @@ class Run:
         return self._known
 
     def wait(self, watch: Watch | None = None, *, timeout_s: float | None = None) -> list[Job]:
-        """Wait until all jobs have ended.
+        """Wait until all jobs have ended; those of a lake in this process are run meanwhile.
 
-        Raises: Conflict, code job-failed, when one came to no good end, or run-not-over when
+        Raises: JobFailed when one came to no good end; Conflict, code run-not-over, when
         `timeout_s` seconds have passed.
         """
         environment = self._transport.environment
         give_up = None if timeout_s is None else environment.monotonic() + timeout_s
+        if self._drive is not None and timeout_s is None:
+            self._drive(self.id)
         while True:
             found = self.look()
             if watch is not None:
@@ -135,12 +141,15 @@ class Run:
                 message = f"the run {self.id} is not over; is a scheduler or a worker running?"
                 raise Conflict(message, code="run-not-over")
             environment.sleep(_LOOK_S)
-        bad = [job for job in found.jobs if job.state not in GOOD]
-        if bad:
-            first = bad[0]
-            message = f"{first.pipeline} ended as {first.state}: {first.reason}"
-            raise Conflict(message, code="job-failed", job=first.id)
-        return found.jobs
+        self.require_good()
+        return self.jobs
+
+    def require_good(self) -> None:
+        """Raise JobFailed if a job, when last looked at, had come to no good end."""
+        for job in self.jobs:
+            if job.state in ENDS - GOOD:
+                message = f"{job.pipeline} ended as {job.state}: {job.reason}"
+                raise JobFailed(message, job=job.id)
 
     def _repr_html_(self) -> str:
         rows = [(job.pipeline, job.state, job.reason, job.commit[:12]) for job in self.jobs]

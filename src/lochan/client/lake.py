@@ -7,6 +7,7 @@ from typing import IO, Any, Self
 
 from lochan.client import html
 from lochan.client.groups import Groups
+from lochan.client.jobs import Drive
 from lochan.client.pages import items
 from lochan.client.pipelines import Pipelines
 from lochan.client.policies import Policies
@@ -38,18 +39,20 @@ class Lake:
         credentials: Credentials | None = None,
         inside: object = None,
         trial: Trial | None = None,
+        drive: Drive | None = None,
     ) -> None:
         """Speak through a transport; `then` ends what is behind.
 
         `name` is how it shows itself: a folder, or a server's URL. A lake in this process has no
         credentials, and is itself `inside`: what runs beside it needs no transport. `trial` tries a
-        pipeline's function there.
+        pipeline's function there, and `drive` runs jobs.
         """
         self.transport = transport
         self.name = name
         self.credentials = credentials
         self.inside = inside
         self.trial = trial
+        self._drive = drive
         self._then = then
 
     def repository(self, name: str) -> Repository:
@@ -120,7 +123,7 @@ class Lake:
     @property
     def pipelines(self) -> Pipelines:
         """Give the pipelines, and their jobs."""
-        return Pipelines(self.transport)
+        return Pipelines(self.transport, self._drive)
 
     def close(self) -> None:
         """Close what was opened. Idempotent."""

@@ -4,21 +4,25 @@
     lake.pipelines.create(Path("pipeline.yaml"))
     lake.pipelines.run("words").wait()
 
-A file may hold several pipelines; the code is all that lies beside it. `run` decides what is to be
-done, and a server's scheduler or a worker does it.
+The file is YAML, or Python whose functions are decorated (`lochan.pipelines.pipeline`). It may hold
+several pipelines; the code is all that lies beside it. `run` decides what is to be done. A server's
+scheduler or a worker does it; for a lake in this process, `wait` does.
 """
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import yaml
 
-from lochan.client.jobs import Jobs, Run
+from lochan.client.jobs import Drive, Jobs, Run
 from lochan.client.pages import items
 from lochan.client.transport import Transport
 from lochan.errors import InvalidInput, NotFound
+from lochan.pipelines.code import read_code
+from lochan.pipelines.spec_file import PYTHON, read_specs, read_text
+from lochan.pipelines.spec_text import spec_text
 from lochan.pipelines.yaml_spec import load_specs
 from lochan.shapes.pages import PageQuery
 from lochan.shapes.pipelines import (
@@ -34,21 +38,21 @@ from lochan.shapes.pipelines import (
 )
 
 _PATH: Final = ("pipelines",)
-_CODE: Final = (".py", ".sql", ".sh", ".txt", ".json", ".yaml", ".yml", ".toml", ".csv")
-_MOST_BYTES: Final = 32 << 20
+_MOST_BYTES: Final = 3 << 20  # in base64 they are 4 MiB: what servers take, unless told otherwise
 
 
 class Pipelines:
     """The pipelines of a lake, by name."""
 
-    def __init__(self, transport: Transport) -> None:
-        """Speak through a transport."""
+    def __init__(self, transport: Transport, drive: Drive | None = None) -> None:
+        """Speak through a transport; who waits for a run may have to drive it."""
         self._transport = transport
+        self._drive = drive
 
     @property
     def jobs(self) -> Jobs:
         """Give the jobs of pipelines."""
-        return Jobs(self._transport)
+        return Jobs(self._transport, self._drive)
 
     def list(self, *, max_amount: int | None = None) -> Iterator[Pipeline]:
         """Give the pipelines, by name."""
@@ -126,7 +130,7 @@ class Pipelines:
         """
         body = RunRequest(key=key, branch=branch, commits=dict(commits or {}))
         decided = self._transport.call("POST", (*_PATH, name, "runs"), JobSet, body=body)
-        return Run(self._transport, decided)
+        return Run(self._transport, decided, self._drive)
 
     def check(
         self, spec: Path | str, files: Mapping[str, bytes] | None = None
@@ -147,42 +151,30 @@ class Pipelines:
         return self._transport.call("PUT", (*_PATH, name, "state"), Pipeline, body=state)
 
 
-def code_beside(file: Path) -> dict[str, bytes]:
-    """Give the files of code in the folder of a spec, by their paths.
-
-    Raises InvalidInput where they have more than 32 MiB: the folder is no pipeline's own.
-    """
-    top, found, size = file.parent, dict[str, bytes](), 0
-    for path in sorted(top.rglob("*")):
-        inner = path.relative_to(top)
-        hidden = any(part.startswith((".", "__pycache__")) for part in inner.parts)
-        if hidden or path == file or path.suffix not in _CODE or not path.is_file():
-            continue
-        size += path.stat().st_size
-        if size > _MOST_BYTES:
-            message = f"the code beside {file} has more than 32 MiB; give it a folder of its own"
-            raise InvalidInput(message, code="code-too-large")
-        found[inner.as_posix()] = path.read_bytes()
-    return found
-
-
 def _said(
     spec: Path | str, files: Mapping[str, bytes] | None
 ) -> Iterator[tuple[str, str, Mapping[str, bytes]]]:
     """Give name, text and code of each pipeline of a file; mistakes are told by its lines."""
-    text = spec if isinstance(spec, str) else _read(spec)
-    load_specs(text, file="the spec" if isinstance(spec, str) else str(spec))
-    if files is None:
-        files = code_beside(spec) if isinstance(spec, Path) else {}
-    for part in _documents(text):
-        yield part[0], part[1], files
+    if isinstance(spec, str):
+        load_specs(spec, file="the spec")
+        documents, beside = _documents(spec), dict[str, bytes]()
+    elif spec.suffix == PYTHON:
+        documents = ((one.pipeline, spec_text(one)) for one in read_specs(spec))
+        beside = _code(spec.parent)
+    else:
+        read_specs(spec)
+        documents, beside = _documents(read_text(spec)), _code(spec.parent, without=[spec])
+    for name, text in documents:
+        yield name, text, beside if files is None else files
 
 
-def _read(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{file} cannot be read: {error}", code="no-spec") from error
+def _code(folder: Path, without: Sequence[Path] = ()) -> dict[str, bytes]:
+    found = read_code(folder, without=without)
+    size = sum(map(len, found.values()))
+    if size > _MOST_BYTES:
+        message = f"{folder} has {size / (1 << 20):.1f} MiB of files, of code 3 MiB can be sent"
+        raise InvalidInput(f"{message}; keep it in a folder of its own", code="code-too-large")
+    return found
 
 
 def _documents(text: str) -> Iterator[tuple[str, str]]:

@@ -56,6 +56,7 @@ MOST_FILES: Final = 10_000
 MOST_BYTES: Final = 64 << 20
 _MOST_LETTERS: Final = 512
 _LEFT_OUT: Final = frozenset({"__pycache__", "node_modules"})
+_NO_CODE: Final = ("pyvenv.cfg", "kv.db")  # who has one is a virtual environment, or a lake
 _THEN: Final = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip can say
 _UNIX: Final = 3
 _READ: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
@@ -75,7 +76,7 @@ _NO_ZIP: Final = (
 
 
 def read_code(folder: Path, *, without: Iterable[Path] = ()) -> dict[str, bytes]:
-    """Read all files of a folder but hidden ones, caches, virtual environments and links.
+    """Read all files of a folder but hidden ones, caches, virtual environments, lakes, links.
 
     `without` are files that are no code, as the spec's own. Raises InvalidInput when it is more
     than code can be.
@@ -213,7 +214,7 @@ def _walk(folder: Path) -> Iterator[Path]:
         if path.name.startswith(".") or path.name in _LEFT_OUT or path.is_symlink():
             continue
         if path.is_dir():
-            if not (path / "pyvenv.cfg").exists():
+            if not any((path / name).exists() for name in _NO_CODE):
                 yield from _walk(path)
         elif path.is_file() and path.suffix != ".pyc":
             yield path

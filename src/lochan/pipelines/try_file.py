@@ -7,10 +7,10 @@ from pathlib import Path
 from lochan.errors import InvalidInput
 from lochan.operations.lake import Lake
 from lochan.pipelines.spec import Spec
+from lochan.pipelines.spec_file import read_specs
 from lochan.pipelines.tried import Tried
 from lochan.pipelines.try_datums import choose, datums_now, try_datums
 from lochan.pipelines.work import Code
-from lochan.pipelines.yaml_spec import load_specs
 
 
 def try_file(
@@ -26,11 +26,7 @@ def try_file(
 
     Raises: InvalidInput for a spec or code that cannot be run, NotFound for what is not there.
     """
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{file} cannot be read: {error}", code="no-spec") from error
-    spec = _chosen(load_specs(text, file=str(file)), pipeline)
+    spec = _chosen(read_specs(file), pipeline)
     datums = datums_now(lake, spec)
     if not numbers and not paths:
         numbers = [datum.number for datum in datums[:1]]

@@ -5,30 +5,24 @@ Functions and commands run in this process one after the other, or on Spark wher
 master; frames and queries on a local Spark session, which starts when the first one comes.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from pyspark.sql import SparkSession
 
-from lochan.errors import Conflict, Refused
+from lochan.errors import Conflict
 from lochan.operations.lake import Lake
 from lochan.pipelines.checks import CheckTask, require_passed, run_checks
 from lochan.pipelines.egress import Send, sender
 from lochan.pipelines.engines.in_process import InProcess
 from lochan.pipelines.jobs import get_job, get_job_set
-from lochan.pipelines.records import Job, JobState
-from lochan.pipelines.registry import load_graph
+from lochan.pipelines.records import Job
 from lochan.pipelines.run_job import Beside, run_job
-from lochan.pipelines.scheduler import ready_jobs
 from lochan.pipelines.spec import Egress, FilesTransform
-from lochan.pipelines.sweep import sweep
-from lochan.pipelines.ticks import tick
 from lochan.pipelines.work import JobTask, Manifest, Shard, Tell
 from lochan.spark.frames import FrameRun
 from lochan.spark.job_engine import SparkEngine
 from lochan.spark.output_tables import queries
 from lochan.spark.session import session
-
-Watch = Callable[[Job], object]
 
 
 class HereEngine:
@@ -75,53 +69,26 @@ class HereEngine:
             self._spark = None
 
 
-def run_set(lake: Lake, job_set: str, watch: Watch) -> tuple[Job, ...]:
+def run_set(lake: Lake, job_set: str) -> tuple[Job, ...]:
     """Drive the jobs of a set to their ends, upstream first. Raises what a store raises."""
     decided = get_job_set(lake.store, job_set)
     engine = HereEngine(lake)
     try:
-        return tuple(_drive(lake, planned.job, engine, watch) for planned in decided.jobs)
+        return tuple(_drive(lake, planned.job, engine) for planned in decided.jobs)
     finally:
         engine.close()
 
 
-def run_ready(lake: Lake, watch: Watch) -> int:
-    """Decide all that is due and drive it, until nothing is; gives how many jobs ended."""
-    engine, count = HereEngine(lake), 0
-    try:
-        while True:
-            graph = load_graph(lake)
-            tick(lake, graph)
-            sweep(lake, graph)
-            ready = list(ready_jobs(lake))
-            if not ready:
-                return count
-            for job in ready:
-                _drive(lake, job.id, engine, watch)
-                count += 1
-    finally:
-        engine.close()
-
-
-def _drive(lake: Lake, job_id: str, engine: HereEngine, watch: Watch) -> Job:
+def _drive(lake: Lake, job_id: str, engine: HereEngine) -> Job:
     def send(egresses: Sequence[Egress]) -> Send | None:
         return sender(lake, egresses)
 
     found = get_job(lake.store, job_id)
-    if not found.state.is_end:
-        try:
-            found = run_job(lake, job_id, engine, Beside(check=engine.check, sender=send))
-        except Conflict as error:
-            if error.code != "job-ended":
-                raise
-            found = get_job(lake.store, job_id)
-    watch(found)
-    return found
-
-
-def require_good(jobs: Sequence[Job]) -> None:
-    """Raise Refused where a job came to no good end."""
-    for job in jobs:
-        if job.state not in {JobState.SUCCESS, JobState.SKIPPED}:
-            message = f"{job.pipeline} ended as {job.state.value}: {job.reason}"
-            raise Refused(message, code="job-failed", job=job.id)
+    if found.state.is_end:
+        return found
+    try:
+        return run_job(lake, job_id, engine, Beside(check=engine.check, sender=send))
+    except Conflict as error:
+        if error.code != "job-ended":
+            raise
+        return get_job(lake.store, job_id)

@@ -35,6 +35,7 @@ from lochan.errors import InvalidInput
 from lochan.model.ids import RepositoryId, StorageNamespace
 from lochan.pipelines import registry
 from lochan.pipelines.check_spec import check_spec
+from lochan.pipelines.code import MOST_BYTES
 from lochan.pipelines.graph import graph_dot
 from lochan.pipelines.records import PipelineRecord, PipelineVersion
 from lochan.pipelines.run_by_hand import run_by_hand
@@ -62,7 +63,6 @@ from lochan.web.route import NOTHING, Routes
 ROUTES: Routes = Routes("pipelines")
 
 _PIPELINE: Final = "arn:lakefs:pipelines:::pipeline/{pipeline}"
-_MOST_BYTES: Final = 32 << 20  # of a pipeline's files
 _READS: Final = Need(READ_OBJECT, "arn:lakefs:fs:::repository/{repository}/object/*")
 _WRITES: Final = Need(CREATE_COMMIT, "arn:lakefs:fs:::repository/{repository}/branch/{branch}")
 _PLACES: Final = (
@@ -240,8 +240,9 @@ def _said(call: Call) -> tuple[Spec, dict[str, bytes]]:
         message = f"the text holds {len(specs)} pipelines; send them one by one"
         raise InvalidInput(message, code="one-pipeline")
     files = {path: _decoded(path, text) for path, text in told.files.items()}
-    if sum(map(len, files.values())) > _MOST_BYTES:
-        raise InvalidInput("the files of a pipeline have 32 MiB at most", code="code-too-large")
+    if sum(map(len, files.values())) > MOST_BYTES:
+        message = f"the files of a pipeline have {MOST_BYTES >> 20} MiB at most"
+        raise InvalidInput(message, code="code-too-large")
     return specs[0], files
 
 
