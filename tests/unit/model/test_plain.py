@@ -15,6 +15,7 @@ from lochan.model.codec import (
     encode_staged_entry,
 )
 from lochan.model.entry import AddressType, Block, Entry
+from lochan.model.ids import BranchName, CommitId, LineageId, StagingToken
 from lochan.model.instant import NANOSECONDS, Instant
 from lochan.model.plain import plain_branch, plain_entry, plain_staged_entry
 from lochan.model.records import Branch, Ordinal, StagedEntry
@@ -105,7 +106,7 @@ def test_a_plain_branch_is_its_message(branch: Branch) -> None:
         {"hidden": True},
         {"lineage": "l"},
         {"sealed_tokens": ("s",)},
-        {"ordinals": (Ordinal("l", 1),)},
+        {"ordinals": (Ordinal(LineageId("l"), 1),)},
         {"compacted_base_meta_range_id": "m"},
         {"unknown": b"\xc0\x3e\x05"},
         {"resets": 2**63},
@@ -114,6 +115,11 @@ def test_a_plain_branch_is_its_message(branch: Branch) -> None:
     ],
 )
 def test_a_branch_that_has_more_is_not_plain(more: dict[str, object]) -> None:
-    new = Branch(branch_id="b", commit_id="c", staging_token="t", resets=1)
+    new = Branch(
+        branch_id=BranchName("b"),
+        commit_id=CommitId("c"),
+        staging_token=StagingToken("t"),
+        resets=1,
+    )
     assert plain_branch(new) is not None
     assert plain_branch(msgspec.structs.replace(new, **more)) is None

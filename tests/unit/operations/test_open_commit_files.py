@@ -291,7 +291,7 @@ def test_an_object_that_is_stored_is_linked_without_its_bytes_and_replaces_what_
     opened = desk.start(parent.id)
     link_file(*desk.where, opened.id, "f", linked)
     link_file(*desk.where, opened.id, "f", linked)
-    assert desk.read("f", opened) == b"whole"
+    assert desk.read("f", opened.id) == b"whole"
     made = desk.finish(opened)
     assert inspect_file(*desk.where, "f", made.id).entry == linked
     assert desk.read("f", made) == b"whole"
