@@ -81,7 +81,13 @@ def close_job(lake: Lake, job: Job) -> None:
 
 
 def let_go_of(lake: Lake, job: Job) -> None:
-    """Take away what a driver holds that has lost its job; the other drivers keep theirs."""
+    """Take away what a driver holds that has lost its job, if that is over.
+
+    While it is open the next driver may use what this one's attempts have finished.
+    """
+    found = PipelineTables.of(lake.store).jobs.find(job.id.encode())
+    if found is not None and not found.record.state.is_end:
+        return
     for name in sorted({job.output_repository, *(pin.repository for pin in job.pins)}):
         with suppress(NotFound, Gone):
             let_go(lake, repository_of(lake, name), hold_name(job))

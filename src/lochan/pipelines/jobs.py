@@ -33,6 +33,7 @@ from lochan.refs.outcomes import surely
 
 LEASE_S: Final = 60.0
 RENEWED_S: Final = 10.0
+FARTHEST_S: Final = 3600.0  # that clocks of two machines may differ
 # Ends below which nothing can run.
 BROKEN: Final = frozenset({JobState.FAILURE, JobState.KILLED, JobState.UNRUNNABLE})
 
@@ -157,8 +158,11 @@ def upstream_of(store: Store) -> Upstream:
 
 
 def is_free(job: Job, now: Instant) -> bool:
-    """Say whether a job has no driver: never had one, or its lease has run out."""
-    return job.lease_until <= now
+    """Say whether a job has no driver: never had one, or its lease has run out.
+
+    A lease that ends far ahead was taken by a clock that was wrong, and would never run out.
+    """
+    return not now < job.lease_until <= _until(now, FARTHEST_S)
 
 
 def claim(lake: Lake, job_id: str, lease_s: float = LEASE_S) -> Job:
@@ -181,7 +185,7 @@ def claim(lake: Lake, job_id: str, lease_s: float = LEASE_S) -> Job:
         return msgspec.structs.replace(
             job,
             state=JobState.STARTING if begins else job.state,
-            started=now if begins else job.started,
+            started=now if begins else min(now, job.started),
             owner=owner,
             epoch=job.epoch + 1,
             lease_until=until,

@@ -11,7 +11,7 @@ An input is pinned to the first of these that there is:
 The output's head of that moment is the job's `base`. The commit that the job builds on is the last
 one that the same pipeline made, on the way down from there: what others did to the branch since
 then is undone by the job's commit, since the branch is the pipeline's own. Before there is any, it
-is the head itself.
+is the head itself. Where the last one cannot be built on, all is made again, from the memo.
 """
 
 from dataclasses import dataclass
@@ -32,6 +32,7 @@ from lochan.pipelines.plan import Before
 from lochan.pipelines.records import Job, JobSet, JobState, Pin
 from lochan.pipelines.spec import CronInput, RepoInput, Spec, leaves
 from lochan.pipelines.squash import Below
+from lochan.pipelines.tables import PipelineTables
 from lochan.refs.commits import get_commit
 from lochan.refs.expired import require_kept
 from lochan.refs.repositories import get_repository
@@ -74,6 +75,9 @@ def hold_inputs(lake: Lake, job: Job, pins: tuple[Pin, ...]) -> None:
     try:
         for name, commits in by_repository.items():
             repository = repository_of(lake, name)
+            for pin in pins:
+                if pin.repository == name:
+                    _require_same(repository, pin.unique_identifier)
             if name != job.output_repository:
                 hold(lake, repository, hold_name(job), commits=commits)
             require_kept(lake.store, repository, *commits)
@@ -107,11 +111,11 @@ def find_base(lake: Lake, job: Job, head: Commit) -> Footing:
     try:
         require_kept(lake.store, output, last.id)
         before = _before(lake, last)
-    except (
-        Gone,
-        NotFound,
-    ):  # its objects may be gone, or what it was made of is: all is made again
+    except (Gone, NotFound):  # its objects may be gone, or the rows that say what it was made of
         return Footing(head, None, Below())
+    policy = get_version(lake.store, job.pipeline, job.version).spec.output.collision
+    if before.spec.output.collision not in {"error", policy}:
+        return Footing(head, None, Below())  # paths that nothing touches are other ones, too
     hidden = MetaRangeId(last.metadata.get(HIDDEN, ""))
     return Footing(head, last, Below(last.meta_range_id, before.index, hidden), before)
 
@@ -223,10 +227,21 @@ def _before(lake: Lake, last: Commit) -> Before:
     return Before(index_of(last) or EMPTY_TREE, version.spec, said[DIGEST], pins)
 
 
+def _is_published(lake: Lake, commit: Commit) -> bool:
+    """Say whether a commit is what its job published; a copy says the same, of another tree."""
+    if not commit.metadata.keys() >= _OWN:
+        return False
+    found = PipelineTables.of(lake.store).jobs.find(commit.metadata[JOB].encode())
+    if found is None:
+        return True
+    job = found.record
+    return job.commit == commit.id or not (job.commit or job.state.is_end)
+
+
 def _last_of(lake: Lake, output: Repository, pipeline: str, head: Commit) -> Commit | None:
     commits, found = lake.tables(output).commits, head
     for _ in range(_LOOKED_AT):
-        if found.metadata.get(PIPELINE) == pipeline and found.metadata.keys() >= _OWN:
+        if found.metadata.get(PIPELINE) == pipeline and _is_published(lake, found):
             return found
         if not found.parents:
             return None

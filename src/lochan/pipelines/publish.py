@@ -2,7 +2,8 @@
 """Publish: the one compare-and-swap that makes output, datum index and provenance visible together.
 
     published   is a commit of this job in (base, head]? then somebody came to this point before
-    fenced      is the job still this driver's? has it been killed?
+    fenced      is the job still this driver's? has it been killed? is the pipeline there, and the
+                branch no other's?
     swap        of the branch's record, as it was before these questions were asked
 
 A driver that takes a job over first writes its epoch into the job's record, and then bumps the
@@ -41,12 +42,13 @@ from lochan.pipelines.commit_metadata import (
     counted,
     job_of,
 )
-from lochan.pipelines.failures import JobKilled
+from lochan.pipelines.failures import JobKilled, JobUnrunnable
 from lochan.pipelines.jobs import require_driver
 from lochan.pipelines.pin import Footing
 from lochan.pipelines.records import Job
 from lochan.pipelines.spec import Collision
 from lochan.pipelines.squash import Outcome, Squash
+from lochan.pipelines.tables import PipelineTables
 from lochan.refs.commits import get_commit
 
 Gate = Callable[[MetaRangeId], None]  # looks at a tree before anybody sees it; raises JobFailed
@@ -102,6 +104,7 @@ def publish(lake: Lake, wanted: Publication, gate: Gate) -> Commit:
             raise _Published(published)
         if require_driver(lake, wanted.job).kill:
             raise JobKilled(f"job {wanted.job.id} was killed before it published")
+        _require_pipeline(lake, wanted)
         return Candidate(squash.onto(tip.clocks[-1], now).tree if made.has_appended else made.tree)
 
     branch = BranchName(wanted.job.output_branch)
@@ -154,6 +157,16 @@ def _above(lake: Lake, output: Repository, head: Commit, job: str, lowest: int) 
             return None
         found = commits.get(found.parents[0].encode()).record
     return None
+
+
+def _require_pipeline(lake: Lake, wanted: Publication) -> None:
+    """Refuse to write over what others have made of a branch. Raises JobUnrunnable."""
+    pipeline, branch = wanted.job.pipeline, BranchName(wanted.job.output_branch)
+    if PipelineTables.of(lake.store).specs.find(pipeline.encode()) is None:
+        raise JobUnrunnable(f"pipeline {pipeline!r} was deleted")
+    owner = lake.branches.fresh_repository(wanted.output).branch_owners.get(branch, pipeline)
+    if owner != pipeline:
+        raise JobUnrunnable(f"branch {branch!r} belongs to pipeline {owner!r} now")
 
 
 def _metadata(wanted: Publication, index: MetaRangeId, hidden: MetaRangeId) -> Mapping[str, str]:

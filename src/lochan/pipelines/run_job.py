@@ -246,7 +246,7 @@ class _Run:
 
     def _run(self, base: Footing, planned: Plan, digest: str) -> Commit | None:
         """Run what is to be run, and publish; None where there is nothing to publish."""
-        is_own = base.last is None or base.last.id == base.head.id
+        is_own = base.below.tree == base.head.meta_range_id
         if planned.is_nothing and is_own and not self._spec.job.empty_commit:
             return None
         made = run_datums(self._lake, self._driving, self._version, self._engine, planned.run)
