@@ -16,31 +16,29 @@ A job that is retried writes below another address; what the first one left is f
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from hashlib import sha256
+from contextlib import contextmanager
+from pathlib import Path
+from sys import modules
 from typing import Any, Final
 
 import msgspec
+from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 
 from lochan.environment import Environment
 from lochan.errors import InvalidInput, JobFailed, LochanError
-from lochan.model.codec import encode_entry
-from lochan.model.entry import Entry
 from lochan.model.ids import StorageNamespace
-from lochan.model.instant import NANOSECONDS, Instant
-from lochan.pipelines.datum import Datum, DatumRow, DatumState, OutputFile, Source, source_of
-from lochan.pipelines.fragment import write_fragment
+from lochan.pipelines.datum import Datum, DatumRow, OutputFile, Source, source_of
 from lochan.pipelines.function_call import CONTEXT
 from lochan.pipelines.loaded_code import find_function, using
-from lochan.pipelines.manifests import FRAGMENT, LOG, attempt_folder, write_manifest
 from lochan.pipelines.places import ProcessPlaces
-from lochan.pipelines.shards import datums_hash
 from lochan.pipelines.spec import FrameTransform, SqlTransform
 from lochan.pipelines.work import JobTask, Manifest, Shard
+from lochan.spark.attempt_record import output_of, record_attempt, row_of
 from lochan.spark.doors import cloud_schemes
 from lochan.spark.frame_inputs import open_input
-from lochan.spark.places import find_place
-from lochan.spark.written import Written, list_written
+from lochan.spark.places import Place, find_place
+from lochan.spark.written import list_written
 
 _NO_MARK: Final = "mapreduce.fileoutputcommitter.marksuccessfuljobs"
 Frames = Mapping[str, DataFrame]  # by folder of the output; "" is its root
@@ -67,89 +65,113 @@ class FrameRun:
     def __call__(self, spark: SparkSession, task: JobTask, shard: Shard) -> Manifest:
         """Run the one shard of a frame. Raises JobFailed, InvalidInput, Unavailable."""
         began = self._environment.monotonic()
-        attempt = self._environment.new_id()
-        folder = attempt_folder(task.folder, shard.number, attempt)
-        place = self._storages(StorageNamespace(task.output_namespace))
-        inputs = {
-            name: open_input(spark, task, name, shard.datums)
-            for name in sorted({file.input for datum in shard.datums for file in datum.files})
-        }
-        outputs = [
-            output
-            for name, frame in self._frames(spark, task, inputs).items()
-            for output in self._written(spark, task, name, frame)
-        ]
-        spent = round((self._environment.monotonic() - began) * 1000)
-        rows = _rows(task, shard, outputs, spent)
-        write_fragment(place.objects, f"{folder}/{FRAGMENT}", rows)
-        place.objects.put(f"{folder}/{LOG}", b"")
-        manifest = Manifest(
-            shard=shard.number,
-            attempt=attempt,
-            fragment=f"{folder}/{FRAGMENT}",
-            log=f"{folder}/{LOG}",
-            processed=len(rows),
-            failed=0,
-            files=len(outputs),
-            bytes=sum(size for _, size in outputs),
-            milliseconds=spent,
-            datums_hash=datums_hash(shard.datums),
+        names = sorted({file.input for datum in shard.datums for file in datum.files})
+        inputs = {name: open_input(spark, task, name, shard.datums) for name in names}
+        with _views(spark, inputs):
+            outputs = [
+                output
+                for folder, frame in self._frames(spark, task, inputs).items()
+                for output in self._written(spark, task, folder, frame)
+            ]
+        return record_attempt(
+            self._storages(StorageNamespace(task.output_namespace)).objects,
+            self._environment,
+            task,
+            shard,
+            _rows(task, shard, [output for output, _ in outputs]),
+            written=sum(size for _, size in outputs),
+            seconds=self._environment.monotonic() - began,
         )
-        write_manifest(place.objects, folder, manifest)
-        return manifest
 
     def _frames(
         self, spark: SparkSession, task: JobTask, inputs: Mapping[str, DataFrame]
     ) -> Frames:
         transform = task.transform
-        for name, frame in inputs.items():
-            frame.createOrReplaceTempView(name)
         if isinstance(transform, SqlTransform):
-            return {"": spark.sql(transform.query, dict(transform.params) or None)}
+            with _failing("the query"):
+                return {"": spark.sql(transform.query, dict(transform.params) or None)}
         if not isinstance(transform, FrameTransform):
             raise InvalidInput("only frames and queries are run here", code="engine-needed")
-        with using(task.code, self._storages):
+        with using(task.code, self._storages) as folder:
             function = find_function(transform.function)
-            try:
-                found = function(**_arguments(spark, task, transform, function, inputs))
-            except LochanError:
-                raise
-            except Exception as error:
-                reason = f"{type(error).__name__}: {error}"
-                message = f"function {transform.function!r} failed: {reason}"
-                raise JobFailed(message, code="frame-failed") from error
+            arguments = _arguments(spark, task, transform, function, inputs)
+            with _sent_by_value(folder), _failing(f"function {transform.function!r}"):
+                found = function(**arguments)
         return _named(transform.function, found)
 
     def _written(
-        self, spark: SparkSession, task: JobTask, name: str, frame: DataFrame
+        self, spark: SparkSession, task: JobTask, folder: str, frame: DataFrame
     ) -> Iterator[tuple[OutputFile, int]]:
         """Have Spark write a frame; gives the files that it committed, and their sizes."""
         transform = task.transform
         assert isinstance(transform, FrameTransform | SqlTransform)  # noqa: S101 - `_frames` looked
         place = self._storages(StorageNamespace(task.output_namespace))
         address = place.addresses.new()
-        physical = f"{task.output_namespace.rstrip('/')}/{address}"
-        target = find_place(physical, "", cloud_schemes(spark))
-        if target is None:
-            message = (
-                f"Spark cannot write to {task.output_namespace}; put its Hadoop connector on the"
-                " class path"
-            )
-            raise InvalidInput(message, code="storage-unreachable")
+        target = reachable(spark, task.output_namespace, address)
         writer = frame.write.format(transform.format).option(_NO_MARK, "false")
         if transform.partition_by:
             writer = writer.partitionBy(*transform.partition_by)
-        _save(writer.save, str(target))
+        with _failing("computing the output"):
+            writer.save(str(target))
         for one in list_written(spark, target, self._environment):
-            yield _output(name, address, one), one.size
+            yield output_of(folder, address, one), one.size
 
 
-def _save(save: Callable[[str], None], target: str) -> None:
+def reachable(spark: SparkSession, namespace: str, address: str) -> Place:
+    """Say where Spark writes an address of a namespace. Raises InvalidInput where it cannot."""
+    found = find_place(f"{namespace.rstrip('/')}/{address}", "", cloud_schemes(spark))
+    if found is None:
+        message = f"Spark cannot write to {namespace}; put its Hadoop connector on the class path"
+        raise InvalidInput(message, code="storage-unreachable")
+    return found
+
+
+@contextmanager
+def _views(spark: SparkSession, inputs: Mapping[str, DataFrame]) -> Iterator[None]:
+    """Let queries see inputs by their names, and the next job of this session none of them."""
+    for name, frame in inputs.items():
+        frame.createOrReplaceTempView(name)
     try:
-        save(target)
-    except Exception as error:  # Spark's errors have no common class; the code's are among them
-        message = f"Spark could not compute the output: {str(error).strip().splitlines()[0]}"
-        raise JobFailed(message, code="frame-failed") from error
+        yield
+    finally:
+        for name in inputs:
+            spark.catalog.dropTempView(name)
+
+
+@contextmanager
+def _sent_by_value(folder: Path | None) -> Iterator[None]:
+    """Let functions of the author's modules go to Spark's workers, which cannot import them."""
+    own = [
+        module
+        for module in list(modules.values())
+        if folder is not None and folder in Path(str(getattr(module, "__file__", ""))).parents
+    ]
+    for module in own:
+        cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]  # PySpark's copy has no types
+    try:
+        yield
+    finally:
+        for module in own:
+            cloudpickle.unregister_pickle_by_value(module)  # type: ignore[no-untyped-call]  # same
+
+
+@contextmanager
+def _failing(what: str) -> Iterator[None]:
+    """Say what of the author's failed. Spark's errors have no common class, and his are his own."""
+    try:
+        yield
+    except LochanError:
+        raise
+    except Exception as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        reason = f"{type(error).__name__}: {_first(lines)}".removesuffix(": ")
+        raise JobFailed(f"{what} failed: {reason}", code="frame-failed") from error
+
+
+def _first(lines: Sequence[str]) -> str:
+    """Give the line that tells most: what Python raised in a worker comes after where it did."""
+    raised = [line for line in lines if "Error: " in line and not line.startswith(("at ", "File "))]
+    return (raised[-1:] or list(lines[:1]) or [""])[0]
 
 
 def _arguments(
@@ -189,50 +211,17 @@ def _named(function: str, found: object) -> Frames:
     raise JobFailed(f"{message} by name", code="frame-failed")
 
 
-def _output(name: str, address: str, one: Written) -> OutputFile:
-    physical = f"{address}/{one.physical}"
-    entry = Entry(
-        address=physical,
-        last_modified=Instant(one.mtime * NANOSECONDS),
-        size=one.size,
-        # Nobody has read the bytes; but they lie at an address that is never written again.
-        e_tag=sha256(physical.encode()).hexdigest()[:32],
-    )
-    return OutputFile(f"{name}{one.path}".encode(), encode_entry(entry))
-
-
-def _rows(
-    task: JobTask, shard: Shard, outputs: Sequence[tuple[OutputFile, int]], spent: int
-) -> list[DatumRow]:
+def _rows(task: JobTask, shard: Shard, files: Sequence[OutputFile]) -> list[DatumRow]:
     """Say which datum each file is of."""
     transform = task.transform
     assert isinstance(transform, FrameTransform | SqlTransform)  # noqa: S101 - `_frames` looked
     datums = sorted(shard.datums, key=lambda datum: datum.number)
-    files = [output for output, _ in outputs]
-    if transform.incremental == "partition" and len(datums) > 1:
+    if transform.incremental == "partition":
         shared = _by_partition(datums, files)
-    else:
-        shared = {datums[0].id: files} if datums else {}
-    rows = []
-    for datum in datums:
-        sources = tuple(map(source_of, datum.files))
-        if datum is datums[0] and transform.incremental == "append":
-            sources = tuple(_all_sources(datums))
-        rows.append(
-            DatumRow(
-                id=datum.id,
-                hash=datum.hash,
-                state=DatumState.PROCESSED,
-                sources=sources,
-                outputs=tuple(sorted(shared.get(datum.id, ()), key=lambda one: one.key)),
-                number=datum.number,
-                job=task.job,
-                shard=shard.number,
-                bytes=datum.bytes,
-                milliseconds=spent // len(datums),
-            )
-        )
-    return rows
+        return [row_of(task, shard, datum, shared.get(datum.id, [])) for datum in datums]
+    first, *others = datums
+    rows = [row_of(task, shard, first, files, tuple(_all_sources(datums)))]
+    return rows + [row_of(task, shard, datum, ()) for datum in others]
 
 
 def _all_sources(datums: Sequence[Datum]) -> Iterator[Source]:
@@ -248,7 +237,14 @@ def _by_partition(
     datums: Sequence[Datum], files: Sequence[OutputFile]
 ) -> dict[bytes, list[OutputFile]]:
     """Give each file to the datum whose partition it lies in. Raises JobFailed where it is none."""
-    owners = {_partition(file.key): datum.id for datum in datums for file in datum.files}
+    owners = {
+        _partition(file.key): datum.id
+        for datum in datums
+        for file in datum.files
+        if not file.reference
+    }
+    if set(owners) == {()} and len(datums) == 1:  # the input as a whole is the one partition
+        return {datums[0].id: list(files)}
     found: dict[bytes, list[OutputFile]] = {}
     for output in files:
         partition = _partition(output.key)

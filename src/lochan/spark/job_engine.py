@@ -23,6 +23,7 @@ from typing import Final, Protocol
 import msgspec
 from py4j.protocol import Py4JJavaError
 from pyspark import AccumulatorParam, SparkContext
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from lochan.environment import Environment, RealEnvironment
@@ -116,6 +117,7 @@ class SparkEngine:
                     _require_sound(now)
                     tell(_progress(context, len(shards), now))
                     self._environment.sleep(_LOOK_S)
+                tell(_progress(context, len(shards), told.value or _Told()))
             except BaseException:
                 context.cancelJobsWithTag(tag)
                 with suppress(Exception):  # what ended the run is the news, not how Spark stops
@@ -137,7 +139,7 @@ class SparkEngine:
 def _manifests(result: Callable[[], list[_Outcome]]) -> Iterator[Manifest]:
     try:
         outcomes = result()
-    except Py4JJavaError as error:
+    except (Py4JJavaError, PySparkException) as error:
         raise Unavailable(f"Spark gave up: {_first_line(error)}", code="spark-failed") from error
     for outcome in outcomes:
         if outcome.manifest is None:
@@ -227,8 +229,10 @@ def _active(context: SparkContext) -> int:
     return sum(stage.numActiveTasks for stage in stages if stage is not None)
 
 
-def _first_line(error: Py4JJavaError) -> str:
-    text = str(error.java_exception.getMessage() or error.java_exception)
+def _first_line(error: Py4JJavaError | PySparkException) -> str:
+    text = str(error)
+    if isinstance(error, Py4JJavaError):
+        text = str(error.java_exception.getMessage() or error.java_exception)
     lines = [line for line in text.splitlines() if line.strip()]
     told = [line for line in lines if "Error" in line or "Exception" in line]
     return (told or lines or ["no reason told"])[-1].strip()

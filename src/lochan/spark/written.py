@@ -35,9 +35,14 @@ class Written(NamedTuple):
 def list_written(spark: SparkSession, place: Place, environment: Environment) -> list[Written]:
     """Give the files that a job has committed, in order of their paths."""
     if place.scheme == "file":
-        with environment.executor(_SYNCING) as pool:
-            return sorted(_on_disk(Path(place.path), pool))
+        return synced(place, environment)
     return sorted(_in_cloud(spark, place))
+
+
+def synced(place: Place, environment: Environment) -> list[Written]:
+    """Give the files below a folder of this machine, once they will outlive a power loss."""
+    with environment.executor(_SYNCING) as pool:
+        return sorted(_on_disk(Path(place.path), pool))
 
 
 def _on_disk(top: Path, pool: Executor) -> Iterator[Written]:
