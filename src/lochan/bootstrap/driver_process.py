@@ -7,10 +7,12 @@
     driver (Spark, the user's functions)   -----------------------------------------+
 
 The driver is told no address of the key-value store and no secret of the server. What it gets of
-the runner's environment is named here (`_PASSED`); to read the lake it has a token of its own, for
-its inputs and for as long as the job may take. Whatever its code prints goes to a log, not into the
-lines. A driver that falls silent is asked again and again by `tell` whether it is still wanted; one
-that is not wanted, or whose runner ends, is ended with all its children.
+the runner's environment is named here (`_PASSED`). It reads the files that the plan names with the
+machine's own credentials for the storage, if that needs any; to ask the server it has a token of
+its own, for its inputs and for as long as the job may take. What its code prints goes to a log, not
+into the lines. While a driver says nothing `tell` is asked again and again whether it is still
+wanted; one that is not is ended with all its children, and one whose runner has died ends by itself
+when the pipe is closed.
 
 What the folder holds says what is asked: a task and its shards; a check; a table to be sent.
 

@@ -12,11 +12,12 @@ job is its own: `lochan.connect()` in a pipeline's code takes it by itself.
 process of the machine sees the store's password. A job that another runner has is left to it.
 """
 
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, NoReturn
 
 import msgspec
 
@@ -60,6 +61,11 @@ class Runner:
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         """Watch a process."""
         self._process = process
+
+    @property
+    def pid(self) -> int:
+        """Name the process."""
+        return self._process.pid
 
     def is_alive(self) -> bool:
         """Say whether it still runs."""
@@ -137,6 +143,7 @@ def _tell_nobody(progress: Progress) -> None:
 
 def main() -> int:
     """Run the job that standard input orders; gives the status of the process."""
+    signal.signal(signal.SIGTERM, _stop)
     try:
         order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
         run_order(order, RealEnvironment())
@@ -147,6 +154,12 @@ def main() -> int:
     except msgspec.MsgspecError as error:
         return _said(InvalidInput(f"the order cannot be read: {error}"))
     return 0
+
+
+def _stop(number: int, _: object) -> NoReturn:
+    """End in good order: the driver ends too, and the job is free for another runner."""
+    signal.signal(number, signal.SIG_IGN)
+    raise SystemExit(128 + number)
 
 
 def _said(error: LochanError) -> int:

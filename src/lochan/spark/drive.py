@@ -4,13 +4,20 @@
 It is started by `bootstrap.driver_process`, which has its other half and describes the lines. Here
 are Spark and the user's code, and neither a store of the lake nor a secret of its server: what is
 to be read is known from the plan, file by file, and what is written lies in the output's namespace.
+
+Whoever waits for the lines holds the other end of the pipe. Once that is closed nobody wants the
+work any more, and the job is somebody else's: the process ends at once, with its JVM and workers.
 """
 
 import os
+import select
+import shutil
 import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
+from typing import NoReturn
 
 import msgspec
 from pyspark.sql import SparkSession
@@ -29,8 +36,9 @@ from lochan.config.surroundings import variables
 from lochan.environment import RealEnvironment
 from lochan.errors import InvalidInput, JobFailed
 from lochan.pipelines.checks import CheckTask
-from lochan.pipelines.spec import SparkRules
+from lochan.pipelines.spec import DeclarativeTransform, SparkRules
 from lochan.pipelines.work import JobTask, Progress, Shard
+from lochan.spark.declarative import ProjectRun
 from lochan.spark.frames import FrameRun
 from lochan.spark.job_engine import SparkEngine
 from lochan.spark.output_tables import check_output, send_table
@@ -42,6 +50,7 @@ Write = Callable[[Line], None]
 def main(folder: Path) -> None:
     """Do what a folder asks for, and write the lines."""
     lines = int(variables()[OUTPUT])
+    Thread(target=_watch, args=(lines, folder), name="lochan-runner", daemon=True).start()
 
     def write(line: Line) -> None:
         os.write(lines, msgspec.json.encode(line) + b"\n")
@@ -51,10 +60,24 @@ def main(folder: Path) -> None:
     except (JobFailed, InvalidInput) as error:
         write(Line(failed=Failure(error.message, error.code)))
     except BrokenPipeError:
-        # Whoever waited for the lines is gone, and the job is somebody else's now.
-        os.killpg(0, signal.SIGKILL)
+        _end(folder)
     else:
         write(Line(done=True))
+
+
+def _watch(lines: int, folder: Path) -> None:
+    """Wait until nobody reads the lines any more."""
+    poll = select.poll()
+    poll.register(lines, 0)  # errors alone, of which a closed other end is one
+    while not poll.poll():
+        pass
+    _end(folder)
+
+
+def _end(folder: Path) -> NoReturn:
+    shutil.rmtree(folder, ignore_errors=True)
+    os.killpg(0, signal.SIGKILL)
+    raise AssertionError  # nobody comes here
 
 
 def _do(folder: Path, write: Write) -> None:
@@ -76,6 +99,10 @@ def drive(task: JobTask, shards: list[Shard], write: Write) -> None:
     def tell(progress: Progress) -> None:
         write(Line(progress=progress))
 
+    if isinstance(task.transform, DeclarativeTransform):
+        for shard in shards:
+            write(Line(manifest=ProjectRun(RealEnvironment())(task, shard)))
+        return
     spark = _session(task.pipeline, task.spark)
     engine = SparkEngine(spark, RealEnvironment(), FrameRun(RealEnvironment()))
     try:

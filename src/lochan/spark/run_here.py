@@ -6,9 +6,12 @@ master; frames and queries on a local Spark session, which starts when the first
 """
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from pyspark.sql import SparkSession
 
+from lochan.bootstrap.driver_process import DriverProcess
 from lochan.errors import Conflict
 from lochan.operations.lake import Lake
 from lochan.pipelines.checks import CheckTask, require_passed, run_checks
@@ -17,7 +20,7 @@ from lochan.pipelines.engines.in_process import InProcess
 from lochan.pipelines.jobs import get_job, get_job_set
 from lochan.pipelines.records import Job
 from lochan.pipelines.run_job import Beside, run_job
-from lochan.pipelines.spec import Egress, FilesTransform
+from lochan.pipelines.spec import DeclarativeTransform, Egress, FilesTransform
 from lochan.pipelines.work import JobTask, Manifest, Shard, Tell
 from lochan.spark.frames import FrameRun
 from lochan.spark.job_engine import SparkEngine
@@ -44,8 +47,17 @@ class HereEngine:
         if isinstance(task.transform, FilesTransform) and not task.spark.master:
             yield from InProcess(environment, self._lake.storage).run(task, shards, tell)
             return
+        if isinstance(task.transform, DeclarativeTransform):
+            yield from self._driver(task, shards, tell)
+            return
         engine = SparkEngine(self.spark(task.spark.master), environment, FrameRun(environment))
         yield from engine.run(task, shards, tell)
+
+    def _driver(self, task: JobTask, shards: Sequence[Shard], tell: Tell) -> Iterator[Manifest]:
+        """Have a project run by a process of its own, since it needs Spark Connect."""
+        with TemporaryDirectory(prefix="lochan-driver-log-") as folder:
+            engine = DriverProcess(lambda _: {}, Path(folder, "log"), cores=self.cores)
+            yield from engine.run(task, shards, tell)
 
     def spark(self, master: str = "") -> SparkSession:
         """Give the session of this process, started when it is first asked for."""
