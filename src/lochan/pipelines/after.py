@@ -24,6 +24,7 @@ from lochan.model.records import Commit, Repository
 from lochan.operations.gc.held import holds, let_go
 from lochan.operations.lake import Lake
 from lochan.pipelines.jobs import change_job, end_job
+from lochan.pipelines.masked_spec import masked_text
 from lochan.pipelines.pin import hold_name, repository_of
 from lochan.pipelines.records import Job, JobState
 from lochan.pipelines.tables import PipelineTables, by_output_name, came_of_pin
@@ -58,7 +59,7 @@ def send(lake: Lake, job: Job, commit: Commit, copy: Send | None) -> Job:
         try:
             copy(job, commit)
         except LochanError as error:
-            said = f"try {number + 1} of {EGRESS_TRIES} failed: {error.message}"
+            said = f"try {number + 1} of {EGRESS_TRIES} failed: {masked_text(error.message)}"
         job = change_job(lake, job, _saying(said))
         if said == DONE:
             break

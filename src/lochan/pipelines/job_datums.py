@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from lochan.errors import NotFound
+from lochan.errors import Corruption, NotFound
 from lochan.model.ids import CommitId, RepositoryId
 from lochan.objects.store import ObjectStore
 from lochan.objects.walk import walk
@@ -50,11 +50,14 @@ def lines_of(lake: Lake, job: Job, datum: str = "") -> Iterator[LogLine]:
 
 
 def _lines(objects: ObjectStore, address: str) -> Iterator[LogLine]:
+    """Read a log line by line: it may be far larger than memory."""
+    decoder, held = msgspec.json.Decoder(LogLine), b""
     try:
         with objects.get(address) as reading:
-            whole = reading.read()
+            for chunk in reading:
+                *whole, held = (held + chunk).split(b"\n")
+                yield from map(decoder.decode, whole)
     except NotFound:  # swept since it was listed
         return
-    decoder = msgspec.json.Decoder(LogLine)
-    for line in whole.splitlines():
-        yield decoder.decode(line)
+    except msgspec.MsgspecError as error:
+        raise Corruption(f"not a line of a log: {error}", file=address) from error

@@ -36,6 +36,7 @@ ROUTES: Routes = Routes("jobs")
 
 _PIPELINE = "arn:lakefs:pipelines:::pipeline/{pipeline}"
 _MOST_LINES = 100_000
+_MOST_LETTERS = 32 << 20  # an answer is made in memory
 
 
 @ROUTES.get(
@@ -145,8 +146,10 @@ def _id(text: str) -> bytes:
 
 def _lines(call: Call, datum: str) -> Iterator[LogLine]:
     job = _job(call, READ_JOB)
+    letters = 0
     for number, line in enumerate(lines_of(call.lake, job, datum)):
-        if number >= _MOST_LINES:
+        letters += len(line.text)
+        if number >= _MOST_LINES or letters > _MOST_LETTERS:
             break
         yield _shown_line(line)
 

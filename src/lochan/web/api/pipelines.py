@@ -10,8 +10,6 @@ import binascii
 from base64 import b64decode
 from typing import Final
 
-import msgspec
-
 from lochan.access.actions import (
     ATTACH_STORAGE_NAMESPACE,
     CREATE_COMMIT,
@@ -37,6 +35,7 @@ from lochan.pipelines import registry
 from lochan.pipelines.check_spec import check_spec
 from lochan.pipelines.code import MOST_BYTES
 from lochan.pipelines.graph import graph_dot
+from lochan.pipelines.masked_spec import masked_spec
 from lochan.pipelines.records import PipelineRecord, PipelineVersion
 from lochan.pipelines.run_by_hand import run_by_hand
 from lochan.pipelines.spec import RepoInput, Spec, leaves
@@ -299,7 +298,7 @@ def _shown(call: Call, record: PipelineRecord) -> Pipeline:
         created=shown_time(record.created),
         updated=shown_time(record.updated),
         principal=record.principal,
-        spec=msgspec.to_builtins(version.spec),
+        spec=masked_spec(version.spec),
         digest=version.digest,
         hashed=list(version.hashed),
     )
