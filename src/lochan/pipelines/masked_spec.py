@@ -19,9 +19,8 @@ import msgspec
 from lochan.pipelines.spec import Spec
 
 HIDDEN: Final = "***"
-_WORDS: Final = (
-    r"pass(?:word|wd|phrase)|pwd|secret|token|credential|(?:access|account|api|private).?key"
-)
+_KEYS: Final = r"(?:access|account|api|private).?key"
+_WORDS: Final = rf"pass(?:word|wd|phrase)|pwd|secret|token|credential|{_KEYS}"
 _NAME: Final = re.compile(_WORDS, re.IGNORECASE)
 _SAID: Final = re.compile(rf"((?:{_WORDS})[\w.-]*\s*=\s*)[^&;,\s'\"]+", re.IGNORECASE)
 _LOGIN: Final = re.compile(r"(//[^/:@\s]+:)[^/@\s]+@")
@@ -43,7 +42,7 @@ def _masked(value: object, name: str = "") -> object:
     if isinstance(value, dict):
         return {key: _masked(each, str(key)) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_masked(each, name) for each in value]
+        return type(value)(_masked(each, name) for each in value)
     if value and _NAME.search(name) and not isinstance(value, bool):
         return HIDDEN
     return masked_text(value) if isinstance(value, str) else value
