@@ -6,7 +6,7 @@ key-value store names the latest one. A reverted input, or a run on another bran
 it would compute, and runs no code.
 
 The memo is weak: nothing that it names is kept from collection on its account. So what is found is
-logged first and then looked for (`held.reusable`), and a row of which anything is missing counts as
+logged first and then looked for (`still_there`), and a row of which anything is missing counts as
 forgotten. A memo whose own files are gone is an empty one. Only datums that were processed are
 remembered. Losing it all costs time and nothing else.
 """
@@ -17,19 +17,16 @@ from typing import Final
 
 from lochan.errors import Conflict, NotFound, PredicateFailed
 from lochan.kernel.records import Records
-from lochan.model.codec import decode_entry
 from lochan.model.ids import EMPTY_TREE, MetaRangeId
 from lochan.model.records import Repository
-from lochan.operations.copy_object import addresses_of
-from lochan.operations.gc.held import reusable
 from lochan.operations.lake import Lake
 from lochan.pipelines.datum import DatumRow, DatumState
 from lochan.pipelines.datum_index import decode_row, encode_row
+from lochan.pipelines.still_there import addresses_in, still_there
 from lochan.pipelines.tables import PipelineTables, memo_name
 
 _M: Final = b"m/"
 _ATTEMPTS: Final = 64
-_THREADS: Final = 16  # looks at the object store that wait for each other
 
 
 class Memo:
@@ -87,36 +84,11 @@ class Memo:
             return snapshots.apply(EMPTY_TREE, [changes]).id
 
     def _still_there(self, rows: Mapping[bytes, DatumRow]) -> dict[bytes, DatumRow]:
-        needed = {hash: _addresses(row) for hash, row in rows.items()}  # noqa: A001 - the page's word
+        needed = {hash: addresses_in(row) for hash, row in rows.items()}  # noqa: A001 - the page's word
         asked = {address for addresses in needed.values() if addresses for address in addresses}
-        kept = self._present(reusable(self._lake, self._output, asked))
+        kept = still_there(self._lake, self._output, asked)
         return {
             hash: rows[hash]
             for hash, addresses in needed.items()  # noqa: A001
             if addresses is not None and addresses <= kept
         }
-
-    def _present(self, addresses: Iterable[str]) -> frozenset[str]:
-        asked = sorted(addresses)
-        if not asked:
-            return frozenset()
-        with self._lake.environment.executor(min(_THREADS, len(asked))) as crew:
-            answers = crew.map(self._is_there, asked)
-            return frozenset(
-                address for address, there in zip(asked, answers, strict=True) if there
-            )
-
-    def _is_there(self, address: str) -> bool:
-        try:
-            self._storage.objects.head(address)
-        except NotFound:
-            return False
-        return True
-
-
-def _addresses(row: DatumRow) -> frozenset[str] | None:
-    """Name the objects of a datum's outputs; None where one lies elsewhere, and cannot be kept."""
-    entries = [decode_entry(output.entry) for output in row.outputs]
-    if not all(entry.is_relative for entry in entries):
-        return None
-    return frozenset(address for entry in entries for address in addresses_of(entry))

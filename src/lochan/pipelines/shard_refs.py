@@ -26,6 +26,7 @@ from lochan.pipelines.fragment import read_fragment
 from lochan.pipelines.manifests import find_manifests
 from lochan.pipelines.pin import repository_of
 from lochan.pipelines.records import Job
+from lochan.pipelines.still_there import addresses_in, still_there
 from lochan.pipelines.work import Manifest
 from lochan.refs.commits import get_commit
 
@@ -56,7 +57,7 @@ def list_shards(lake: Lake, job: Job) -> tuple[ShownShard, ...]:
 def show_shard(lake: Lake, job: Job, number: int) -> tuple[ShownShard, Commit]:
     """Make a shard's files a hidden branch; the same attempt gives the same branch.
 
-    Raises: NotFound where no attempt of the shard has come to its end.
+    Raises: NotFound where no attempt of the shard has come to its end, or what it wrote is gone.
     """
     output = repository_of(lake, job.output_repository)
     storage = lake.storage(output.storage_namespace)
@@ -69,12 +70,21 @@ def show_shard(lake: Lake, job: Job, number: int) -> tuple[ShownShard, Commit]:
     manifest = found[0]
     name = _branch(job, manifest)
     below = get_commit(lake.tables(output), CommitId(job.base))
+    rows = tuple(read_fragment(storage.objects, manifest.fragment))
+    _require_there(lake, output, rows)
+    tree = storage.snapshots.apply(below.meta_range_id, [_entries(rows)]).id
     with suppress(NotUnique):
         create_branch(lake, output, name, below.id, hidden=True)
-    rows = read_fragment(storage.objects, manifest.fragment)
-    tree = storage.snapshots.apply(below.meta_range_id, [_entries(rows)]).id
     commit = _committed(lake, output, name, tree, job, number)
     return _shown(manifest, branch=name), commit
+
+
+def _require_there(lake: Lake, output: Repository, rows: Iterable[DatumRow]) -> None:
+    """Refuse to show what was collected since the job ended, or is about to be."""
+    needed = {address for row in rows for address in addresses_in(row) or ()}
+    if needed - still_there(lake, output, needed):
+        message = "what the shard wrote was collected since; run the job's pipeline again"
+        raise NotFound(message, code="shard-not-found")
 
 
 def _committed(

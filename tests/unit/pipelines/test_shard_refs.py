@@ -4,6 +4,7 @@
 import pytest
 
 from lochan.errors import NotFound
+from lochan.operations.gc.collect import Collection, collect
 from lochan.pipelines.input_files import InputFiles
 from lochan.pipelines.jobs import get_job
 from lochan.pipelines.output_files import Out
@@ -50,3 +51,35 @@ def test_a_shard_that_has_not_finished_is_not_found(failed: tuple[PipelineWorld,
     (shard,) = list_shards(world.lake, job)
     with pytest.raises(NotFound, match="has not finished"):
         show_shard(world.lake, job, 1 - shard.number)
+
+
+def test_what_a_shard_shows_is_kept_until_nobody_has_touched_the_branch_for_a_week(
+    failed: tuple[PipelineWorld, Job],
+) -> None:
+    world, job = failed
+    (shard,) = list_shards(world.lake, job)
+    shown, _ = show_shard(world.lake, job, shard.number)
+    collected(world, days=3)
+    assert world.shown(THUMBS, shown.branch) == {"a": "X"}
+    collected(world, days=8)
+    with pytest.raises(NotFound):
+        world.shown(THUMBS, shown.branch)
+
+
+@pytest.mark.parametrize("runs", [1, 2])
+def test_a_shard_whose_files_were_collected_is_not_shown(
+    failed: tuple[PipelineWorld, Job], runs: int
+) -> None:
+    """Nor is one whose files are condemned, by the first run: they may go at any moment."""
+    world, job = failed
+    (shard,) = list_shards(world.lake, job)
+    for _ in range(runs):
+        collected(world, days=9)
+    with pytest.raises(NotFound, match="was collected"):
+        show_shard(world.lake, job, shard.number)
+
+
+def collected(world: PipelineWorld, days: float) -> None:
+    """Let days pass, and collect."""
+    world.world.sleep(days * 24 * 3600)
+    collect(world.lake, world.repository(THUMBS), Collection(force=True))
