@@ -21,7 +21,7 @@ PARTS = (
     *("tables", "look_ups", "applies", "diffs", "kinship"),
     *("commits", "commit_memory", "contention", "branch_writes", "long_commit_multiple_staging"),
     *("refs_transport", "tombstones", "rest", "gc_mark", "attempts"),
-    *("spark_direct", "spark_webhdfs", "spark_import", "spark_tables"),
+    *("spark_direct", "spark_webhdfs", "spark_import", "spark_tables", "pipelines"),
 )
 console = Console(width=max(Console().width, 150))  # a table to be read, also in a log
 
