@@ -28,6 +28,10 @@ def copy(files, out):
 def join(left, right, out):
     out.write("both", "".join(file.read_text() for side in (left, right) for file in side))
 
+def either(out, files=None, right=None):
+    for file in files or right:
+        out.write(file.path, file.read_text())
+
 def broken(files, out):
     raise ValueError("no")
 
