@@ -5,11 +5,13 @@ It plans nothing and runs no user's code. Any number of schedulers may look afte
 has decided the others find decided, and of two drivers of a job one claims it and the other ends.
 
 Jobs of one pipeline into one branch are driven one after the other, the oldest first, each on what
-the one before it published.
+the one before it published. A job whose driver ended without having claimed it is given another a
+while later, each time longer: what keeps one from starting may keep them all.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Final, Protocol
 
 from lochan.errors import LochanError, Unavailable
 from lochan.operations.lake import Lake
@@ -29,6 +31,18 @@ class Driver(Protocol):
 
 
 Start = Callable[[Job], Driver]
+_PAUSE_S: Final = 1.0
+_LONGEST_S: Final = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Started:
+    """A driver that was started, for which epoch, and when another one may be."""
+
+    driver: Driver
+    epoch: int
+    pause_s: float
+    until: float
 
 
 class Scheduler:
@@ -40,7 +54,7 @@ class Scheduler:
         self._start = start
         self._failed = failed
         self._at_once = at_once
-        self._driven: dict[str, Driver] = {}
+        self._started: dict[str, _Started] = {}
 
     def turn(self) -> None:
         """Look once. What fails is told, and tried again by the next turn."""
@@ -53,8 +67,7 @@ class Scheduler:
     @property
     def driven(self) -> tuple[str, ...]:
         """Name the jobs whose drivers were started here and are alive."""
-        self._driven = {name: one for name, one in self._driven.items() if one.is_alive()}
-        return tuple(self._driven)
+        return tuple(name for name, one in self._started.items() if one.driver.is_alive())
 
     def _close(self) -> None:
         """Take away what drivers have left that died when their jobs had ended."""
@@ -67,13 +80,35 @@ class Scheduler:
             sweep(self._lake, graph, self._failed)
 
     def _drive(self) -> None:
+        self._forget()
         driven = set(self.driven)
         for job in ready_jobs(self._lake, self._failed):
             if len(driven) >= self._at_once:
                 return
-            if job.id not in driven:
-                self._driven[job.id] = self._start(job)
+            if job.id not in driven and self._may_start(job):
+                self._begin(job)
                 driven.add(job.id)
+
+    def _begin(self, job: Job) -> None:
+        last, now = self._started.get(job.id), self._lake.environment.monotonic()
+        again = last is not None and last.epoch == job.epoch
+        pause_s = min(2 * last.pause_s, _LONGEST_S) if last is not None and again else _PAUSE_S
+        self._started[job.id] = _Started(self._start(job), job.epoch, pause_s, now + pause_s)
+
+    def _may_start(self, job: Job) -> bool:
+        last = self._started.get(job.id)
+        if last is None or last.epoch != job.epoch:
+            return True
+        return self._lake.environment.monotonic() >= last.until
+
+    def _forget(self) -> None:
+        """Forget drivers that ended, once their jobs had time enough to be started again."""
+        now = self._lake.environment.monotonic()
+        self._started = {
+            name: one
+            for name, one in self._started.items()
+            if one.driver.is_alive() or now < one.until + _LONGEST_S
+        }
 
 
 def ready_jobs(lake: Lake, failed: Failed | None = None) -> Iterator[Job]:
