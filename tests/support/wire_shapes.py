@@ -22,7 +22,10 @@ import lochan.shapes
 
 SdkModel: TypeAlias = Any  # their types are pydantic's, of one version or another
 
-OWN_MODULES = {"lochan.shapes.clocks", "lochan.shapes.pfs", "lochan.shapes.presigned"}
+OWN_MODULES = {
+    f"lochan.shapes.{name}"
+    for name in ("clocks", "jobs", "pfs", "pipelines", "presigned", "provenance")
+}
 
 
 def _shapes() -> Iterator[tuple[str, type[msgspec.Struct]]]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from lochan.cli.show import Show
 from lochan.client.jobs import ENDS, Run, Watch
-from lochan.shapes.pipelines import Job, JobSet
+from lochan.shapes.jobs import Job, JobSet
 
 
 def datums(job: Job) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Literal, Self
 
 from lochan.client.branch_objects import BranchObjects
-from lochan.client.commit import Commit
+from lochan.client.commit import Commit, known_commit
 from lochan.client.imports import Import
 from lochan.client.job import Job, job_branch_name, run_job
 from lochan.client.pages import items
@@ -73,7 +73,8 @@ class Branch(BranchObjects):
             force=force,
         )
         path = self._branch_at("commits")
-        return Commit(self._transport.call("POST", path, commits.Commit, body=body))
+        made = self._transport.call("POST", path, commits.Commit, body=body)
+        return known_commit(self._transport, self.repository_id, made)
 
     def uncommitted(
         self,
@@ -128,7 +129,8 @@ class Branch(BranchObjects):
             commit_overrides=_overrides(message, metadata),
         )
         path = self._branch_at("cherry-pick")
-        return Commit(self._transport.call("POST", path, commits.Commit, body=body))
+        made = self._transport.call("POST", path, commits.Commit, body=body)
+        return known_commit(self._transport, self.repository_id, made)
 
     def reset_changes(
         self,

@@ -5,19 +5,24 @@ Wherever a reference is asked for a commit may be given: its text is its id. Its
 through `repository.ref(commit)`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from msgspec import UNSET
+
 from lochan.client import html
+from lochan.client.transport import Transport
 from lochan.shapes import commits
+from lochan.shapes.provenance import Provenance
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Commit:
     """One commit of a repository."""
 
     record: commits.Commit  # as it came
+    look: Callable[[str], commits.Commit] | None = None  # for what did not come with it
 
     @property
     def id(self) -> str:
@@ -54,6 +59,30 @@ class Commit:
         """Say when it was made."""
         return datetime.fromtimestamp(self.record.creation_date, UTC)
 
+    @property
+    def provenance(self) -> Sequence[Provenance]:
+        """Give all that it was made of by jobs, near and far, inputs before what they made."""
+        found = self._whole().provenance
+        return () if found is UNSET else found
+
+    @property
+    def direct_provenance(self) -> Sequence[Provenance]:
+        """Give what it was made of at once, as it is stored."""
+        found = self._whole().direct_provenance
+        return () if found is UNSET else found
+
+    def _whole(self) -> commits.Commit:
+        """Give the record with its provenance, which the commits of a listing come without."""
+        if self.record.provenance is UNSET and self.look is not None:
+            return self.look(self.id)
+        return self.record
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Commit) and self.id == other.id  # a hash of all the rest
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
     def __str__(self) -> str:
         return self.record.id
 
@@ -74,3 +103,14 @@ class Commit:
                 **record.metadata,
             },
         )
+
+
+def known_commit(transport: Transport, repository: str, record: commits.Commit) -> Commit:
+    """Give a commit that can be asked for more than came with it."""
+
+    def look(commit: str) -> commits.Commit:
+        return transport.call(
+            "GET", ("repositories", repository, "commits", commit), commits.Commit
+        )
+
+    return Commit(record, look)

@@ -9,7 +9,7 @@ The server works on it behind the answer; `wait` asks until it is done.
 from collections.abc import Callable
 from typing import Final, Self
 
-from lochan.client.commit import Commit
+from lochan.client.commit import Commit, known_commit
 from lochan.client.transport import Transport
 from lochan.errors import Conflict, InvalidInput
 from lochan.shapes.commits import CommitCreation
@@ -97,7 +97,7 @@ class Import:
             raise Conflict("the import ended without a commit", code="import-failed")
         if progress is not None:
             progress(status.ingested_objects or 0)
-        return Commit(status.commit)
+        return known_commit(self._transport, self._path[1], status.commit)
 
     def run(self, progress: ImportProgress | None = None) -> Commit:
         """Begin and wait."""

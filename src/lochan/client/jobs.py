@@ -8,7 +8,7 @@ from lochan.client import html
 from lochan.client.pages import items
 from lochan.client.transport import Transport
 from lochan.errors import Conflict, JobFailed
-from lochan.shapes.pipelines import (
+from lochan.shapes.jobs import (
     Datum,
     DatumList,
     Job,

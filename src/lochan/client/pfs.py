@@ -9,7 +9,7 @@ commit = repository.pfs.finish_commit(opened.id)
 from collections.abc import Sequence
 from typing import Literal
 
-from lochan.client.commit import Commit
+from lochan.client.commit import Commit, known_commit
 from lochan.client.content import Progress, Uploadable, content_of
 from lochan.client.pfs_reads import PfsReads
 from lochan.shapes import commits
@@ -20,10 +20,10 @@ from lochan.shapes.pfs import (
     MergeCommits,
     MergedCommits,
     OpenCommit,
-    Provenance,
     PutFileQuery,
     StartCommit,
 )
+from lochan.shapes.provenance import Provenance
 
 
 class Pfs(PfsReads):
@@ -69,7 +69,8 @@ class Pfs(PfsReads):
         """Publish an open commit; it takes no more files."""
         body = FinishCommit(id=commit, message=message, metadata=metadata or {})
         path = self._at("finish-commit")
-        return Commit(self._transport.call("POST", path, commits.Commit, body=body))
+        made = self._transport.call("POST", path, commits.Commit, body=body)
+        return known_commit(self._transport, self.repository_id, made)
 
     def cancel_commit(self, commit: str, error: str = "cancelled") -> None:
         """Give up an open commit."""
@@ -96,4 +97,4 @@ class Pfs(PfsReads):
             metadata=metadata or {},
         )
         made = self._transport.call("POST", self._at("merge-commits"), MergedCommits, body=body)
-        return [Commit(commit) for commit in made.commits]
+        return [known_commit(self._transport, self.repository_id, one) for one in made.commits]

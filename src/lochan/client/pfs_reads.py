@@ -7,7 +7,7 @@ from typing import IO
 
 import httpx
 
-from lochan.client.commit import Commit
+from lochan.client.commit import Commit, known_commit
 from lochan.client.content import Progress
 from lochan.client.pages import items
 from lochan.client.transport import Transport, chunks_of
@@ -111,7 +111,8 @@ class PfsReads:
             )
             return self._transport.call("GET", self._at("history"), commits.CommitList, query=query)
 
-        return map(Commit, items(fetch, after=after, max_amount=max_amount))
+        found = items(fetch, after=after, max_amount=max_amount)
+        return (known_commit(self._transport, self.repository_id, one) for one in found)
 
     def diffs(
         self, commit: str, path: str = "", *, after: str = "", max_amount: int | None = None

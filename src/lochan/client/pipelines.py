@@ -24,9 +24,9 @@ from lochan.pipelines.code import read_code
 from lochan.pipelines.spec_file import PYTHON, read_specs, read_text
 from lochan.pipelines.spec_text import spec_text
 from lochan.pipelines.yaml_spec import load_specs
+from lochan.shapes.jobs import JobSet
 from lochan.shapes.pages import PageQuery
 from lochan.shapes.pipelines import (
-    JobSet,
     Pipeline,
     PipelineCheck,
     PipelineCreation,

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import IO, Any, Literal
 
 from lochan.client import html
-from lochan.client.commit import Commit
+from lochan.client.commit import Commit, known_commit
 from lochan.client.pages import items
 from lochan.client.stored_object import StoredObject
 from lochan.client.transport import Transport
@@ -103,12 +103,14 @@ class Reference:
             )
             return self._transport.call("GET", self._at("commits"), commits.CommitList, query=query)
 
-        return map(Commit, items(fetch, after=after, max_amount=max_amount))
+        found = items(fetch, after=after, max_amount=max_amount)
+        return (known_commit(self._transport, self.repository_id, one) for one in found)
 
     def get_commit(self) -> Commit:
         """Give the commit that is meant, now."""
         path = ("repositories", self.repository_id, "commits", self.id)
-        return Commit(self._transport.call("GET", path, commits.Commit))
+        found = self._transport.call("GET", path, commits.Commit)
+        return known_commit(self._transport, self.repository_id, found)
 
     def diff(
         self,

@@ -3,7 +3,7 @@
 
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from lochan.shapes.fields import (
     MAX_SIZE,
@@ -14,6 +14,7 @@ from lochan.shapes.fields import (
     UnixSeconds,
 )
 from lochan.shapes.pages import DEFAULT_AMOUNT, After, Amount, Pagination
+from lochan.shapes.provenance import AllProvenance, DirectProvenance
 
 Message = Annotated[str, Meta(description="What the commit is about.")]
 CommitHash = Annotated[
@@ -64,6 +65,9 @@ class Commit(Struct, frozen=True, kw_only=True):
     metadata: Metadata = {}
     generation: Generation = 0
     version: Version = 1
+    # Not lakeFS's, whose clients do not look at them; with getCommit alone.
+    provenance: AllProvenance | UnsetType = UNSET
+    direct_provenance: DirectProvenance | UnsetType = UNSET
 
 
 class CommitList(Struct, frozen=True, kw_only=True):

@@ -34,6 +34,7 @@ from lochan.shapes.fields import (
     Timestamp,
 )
 from lochan.shapes.pages import DEFAULT_AMOUNT, After, Amount, Pagination
+from lochan.shapes.provenance import AllProvenance, DirectProvenance, Provenance
 
 AnyCommit = Annotated[
     str,
@@ -52,16 +53,6 @@ Blockrefs = Annotated[
 ]
 Since = Annotated[str, Meta(description="Leave out what was there at this commit already.")]
 OpenCommitId = Annotated[str, Meta(min_length=1, description="What start-commit answered as `id`.")]
-
-
-class Provenance(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """One input of the work that made a commit."""
-
-    repository_id: Annotated[str, Meta(min_length=1, description="The input's repository.")]
-    commit_id: Annotated[str, Meta(min_length=1, description="Hash of the commit that was read.")]
-    input: Annotated[str, Meta(description="The input's name in its pipeline.")] = ""
-    glob: Annotated[str, Meta(description="Which of the input's files were read.")] = ""
-    meta_range_id: Annotated[str, Meta(description="The tree that was read.")] = ""
 
 
 class StartCommit(
@@ -110,7 +101,8 @@ class CommitInfo(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
     clocks: list[Clock]
     started: Timestamp
     finished: Timestamp | None = None
-    provenance: Annotated[list[Provenance], Meta(description="Inputs come before what they made.")]
+    provenance: AllProvenance
+    direct_provenance: DirectProvenance = []
     id: CommitId = ""
     error: Annotated[str, Meta(description="Why it failed, if it did.")] = ""
 

@@ -162,3 +162,14 @@ def test_a_file_knows_what_made_it(here: Piped) -> None:
     assert [place.path for place in step.sources] == ["/"]
     down = here.lake.repository(here.books).ref("main").provenance("down", "a")
     assert [place.path for step in down.files for place in step.results] == ["a"]
+
+
+def test_pach_S7_a_commit_knows_all_that_made_it_wherever_it_came_from(here: Piped) -> None:
+    here.lake.pipelines.create(here.file)
+    here.lake.pipelines.run(here.words).wait()
+    main = here.lake.repository(here.total).branch("main")
+    for commit in (main.head, next(main.log())):
+        assert [one.repository_id for one in commit.provenance] == [here.books, here.words]
+        assert [one.repository_id for one in commit.direct_provenance] == [here.words]
+    assert main.head == next(main.log())
+    assert list(here.lake.repository(here.books).branch("main").head.provenance) == []

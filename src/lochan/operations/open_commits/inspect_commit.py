@@ -25,7 +25,8 @@ class CommitInfo:
     clocks: tuple[Clock, ...]
     started: Instant
     finished: Instant
-    provenance: tuple[Provenance, ...]
+    provenance: tuple[Provenance, ...]  # all that led to it, inputs before what they made
+    direct_provenance: tuple[Provenance, ...]  # what is stored
     id: CommitId = CommitId("")  # noqa: RUF009 - a constant, of a type that has no other spelling
     error: str = ""
 
@@ -33,13 +34,12 @@ class CommitInfo:
 def inspect_commit(lake: Lake, repository: Repository, commit: str) -> CommitInfo:
     """Describe a commit, with all that led to it. Raises NotFound, InvalidInput."""
     found = any_commit(lake, repository, commit)
-    provenance = full_provenance(lake, found.provenance)
     if isinstance(found, Commit):
-        return described(Numbers.of(lake, repository), found, provenance)
-    return _open(repository, found, provenance)
+        return described(lake, Numbers.of(lake, repository), found)
+    return _open(repository, found, full_provenance(lake, found.provenance))
 
 
-def described(numbers: Numbers, commit: Commit, provenance: tuple[Provenance, ...]) -> CommitInfo:
+def described(lake: Lake, numbers: Numbers, commit: Commit) -> CommitInfo:
     """Describe a published commit."""
     return CommitInfo(
         ID=numbers.name(commit),
@@ -47,7 +47,8 @@ def described(numbers: Numbers, commit: Commit, provenance: tuple[Provenance, ..
         clocks=commit.clocks,
         started=commit.started or commit.creation_date,
         finished=commit.finished or commit.creation_date,
-        provenance=provenance,
+        provenance=full_provenance(lake, commit.provenance),
+        direct_provenance=commit.provenance,
         id=commit.id,
     )
 
@@ -62,5 +63,6 @@ def _open(
         started=opened.started,
         finished=EPOCH,
         provenance=provenance,
+        direct_provenance=opened.provenance,
         error=opened.error,
     )

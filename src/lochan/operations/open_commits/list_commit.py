@@ -23,7 +23,7 @@ from lochan.refs.kinship import Kinship
 def list_commit(
     lake: Lake, repository: Repository, branch: str | None = None, *, after: str = ""
 ) -> Iterator[CommitInfo]:
-    """Give the commits, with direct provenance; with `after`, behind that commit.
+    """Give the commits; with `after`, behind that commit.
 
     Raises: NotFound for the branch; InvalidInput for an `after` that is not among them.
     """
@@ -50,4 +50,4 @@ def _described(
         spans = spans_behind(spans, get_commit(tables, valid_commit_id(after)))
     for commit_id in kinship.ids(spans):
         commit = get_commit(tables, commit_id)
-        yield described(numbers, commit, commit.provenance)
+        yield described(lake, numbers, commit)

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commits: made of what is staged, or of a tree that is there already, and looked at."""
 
+import msgspec
+
 from lochan.errors import InvalidInput
 from lochan.model.ids import valid_meta_range_id
 from lochan.model.instant import Instant, from_seconds
 from lochan.operations import commit as stories
+from lochan.operations.open_commits.provenance import full_provenance
 from lochan.operations.reference import commit_of
 from lochan.shapes.commits import Commit, CommitCreation, CommitQuery, CommitRecordCreation
 from lochan.web.api.shown import committer_of, shown_commit
+from lochan.web.api.shown_sources import shown_sources
 from lochan.web.call import Call
 from lochan.web.needs import Need
 from lochan.web.route import NOTHING, Routes
@@ -42,8 +46,13 @@ def commit(call: Call) -> Commit:
     answers={200: Commit},
 )
 def get_commit(call: Call) -> Commit:
-    """Give a commit, by its id or any other ref."""
-    return shown_commit(commit_of(call.lake, call.repository, call.path["commitId"]))
+    """Give a commit, by its id or any other ref, with all that it was made of."""
+    found = commit_of(call.lake, call.repository, call.path["commitId"])
+    return msgspec.structs.replace(
+        shown_commit(found),
+        provenance=shown_sources(call, full_provenance(call.lake, found.provenance)),
+        direct_provenance=shown_sources(call, found.provenance),
+    )
 
 
 @ROUTES.post(

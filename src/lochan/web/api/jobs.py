@@ -11,7 +11,7 @@ from lochan.pipelines import datum_log, jobs, records, shard_refs
 from lochan.pipelines.datum import DatumRow
 from lochan.pipelines.job_datums import datums_of, lines_of
 from lochan.pipelines.openlineage import events
-from lochan.shapes.pipelines import (
+from lochan.shapes.jobs import (
     Datum,
     DatumFilePlace,
     DatumList,

@@ -47,12 +47,13 @@ from lochan.shapes.pfs import (
     MergeCommits,
     MergedCommits,
     OpenCommit,
-    Provenance,
     StartCommit,
 )
+from lochan.shapes.provenance import Provenance
 from lochan.web.api.clocks import shown_clocks
 from lochan.web.api.pages import page_of
 from lochan.web.api.shown import committer_of, shown_commit
+from lochan.web.api.shown_sources import shown_sources
 from lochan.web.call import Call
 from lochan.web.needs import Need, each
 from lochan.web.route import NOTHING, Routes
@@ -275,23 +276,10 @@ def _described(call: Call, info: inspecting.CommitInfo) -> CommitInfo:
         clocks=shown_clocks(info.clocks),
         started=to_datetime(info.started),
         finished=to_datetime(info.finished) if info.finished else None,
-        provenance=[_source(each) for each in info.provenance if _may_know(call, each)],
+        provenance=shown_sources(call, info.provenance),
+        direct_provenance=shown_sources(call, info.direct_provenance),
         id=info.id,
         error=info.error,
-    )
-
-
-def _may_know(call: Call, source: records.Provenance) -> bool:
-    return call.may(Permission(READ_COMMIT, repository_arn(source.repository_id)))
-
-
-def _source(source: records.Provenance) -> Provenance:
-    return Provenance(
-        repository_id=source.repository_id,
-        commit_id=source.commit_id,
-        input=source.input,
-        glob=source.glob,
-        meta_range_id=source.meta_range_id,
     )
 
 

@@ -40,10 +40,10 @@ from lochan.pipelines.records import PipelineRecord, PipelineVersion
 from lochan.pipelines.run_by_hand import run_by_hand
 from lochan.pipelines.spec import RepoInput, Spec, leaves
 from lochan.pipelines.yaml_spec import load_specs
+from lochan.shapes.jobs import JobSet
 from lochan.shapes.pages import PageQuery
 from lochan.shapes.pipelines import (
     GraphNode,
-    JobSet,
     Pipeline,
     PipelineCheck,
     PipelineCreation,

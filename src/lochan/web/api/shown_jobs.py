@@ -9,7 +9,7 @@ from lochan.access.needed import Permission
 from lochan.model.instant import Instant, to_datetime
 from lochan.pipelines import records
 from lochan.pipelines.jobs import get_job
-from lochan.shapes.pipelines import Job, JobCounts, JobProgress, JobSet, PinnedInput
+from lochan.shapes.jobs import Job, JobCounts, JobProgress, JobSet, PinnedInput
 from lochan.web.call import Call
 
 

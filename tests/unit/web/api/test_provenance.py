@@ -74,3 +74,19 @@ def test_rel_S16_provenance_leaves_out_what_the_caller_may_not_read(api: Api) ->
     asked = {"path": "total"}
     assert bob.get("/repositories/totals/refs/main/provenance", params=asked).status_code == 403
     assert bob.get("/repositories/books/refs/main/provenance").status_code == 403
+
+
+def test_pach_S7_a_commit_tells_all_that_made_it_and_what_is_stored(api: Api) -> None:
+    path = "/repositories/totals/commits/main"
+    found = api.get(path).json
+    assert [one["repository_id"] for one in found["provenance"]] == ["books", "words"]
+    assert [one["repository_id"] for one in found["direct_provenance"]] == ["words"]
+    inspected = api.get("/repositories/totals/pfs/inspect-commit", params={"commit": "main"}).json
+    assert inspected["provenance"] == found["provenance"]
+    assert inspected["direct_provenance"] == found["direct_provenance"]
+    (listed, *_) = api.get("/repositories/totals/refs/main/commits").json["results"]
+    assert (listed["id"], "provenance" in listed) == (found["id"], False)
+    rights = [allow("fs:ReadCommit", f"{FS}/{name}") for name in ("books", "totals")]
+    bob = api.user("bob", *rights)
+    assert [one["repository_id"] for one in bob.get(path).json["provenance"]] == ["books"]
+    assert bob.get(path).json["direct_provenance"] == []
