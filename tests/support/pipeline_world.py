@@ -74,6 +74,14 @@ def thumbs(**said: object) -> Spec:
     return msgspec.structs.replace(SPEC, **said)
 
 
+# What hangs below it.
+POSTERS = thumbs(
+    pipeline="posters",
+    input=RepoInput(name="img", repo=THUMBS, glob="/*"),
+    output=Output(repo="posters"),
+)
+
+
 def namespace_of(repository: str) -> StorageNamespace:
     return StorageNamespace(f"mem://{repository}")
 

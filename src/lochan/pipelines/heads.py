@@ -9,11 +9,12 @@ from collections.abc import Mapping
 
 from lochan.errors import NotFound
 from lochan.model.ids import RepositoryId
+from lochan.model.records import Commit, Repository
 from lochan.operations.lake import Lake
 from lochan.operations.reference import commit_of
 from lochan.pipelines.graph import place_of
 from lochan.pipelines.records import Pin
-from lochan.pipelines.spec import RepoInput, Spec, leaves
+from lochan.pipelines.spec import CronInput, RepoInput, Spec, leaves
 from lochan.refs.repositories import get_repository
 
 
@@ -30,15 +31,18 @@ def pin_heads(lake: Lake, spec: Spec, refs: Mapping[str, str] | None = None) -> 
         place = place_of(spec.pipeline, leaf)
         repository = get_repository(lake.store, lake.environment, RepositoryId(place.repo))
         commit = commit_of(lake, repository, said.get(leaf.name, f"{place.branch}@"))
-        found.append(
-            Pin(
-                input=leaf.name,
-                repository=place.repo,
-                unique_identifier=repository.unique_identifier,
-                branch=place.branch,
-                commit=commit.id,
-                meta_range_id=commit.meta_range_id,
-                glob=leaf.glob if isinstance(leaf, RepoInput) else "/*",
-            )
-        )
+        found.append(pin_to(leaf, repository, place.branch, commit))
     return tuple(found)
+
+
+def pin_to(leaf: RepoInput | CronInput, repository: Repository, branch: str, commit: Commit) -> Pin:
+    """Pin an input to a commit; each tick of a clock is a file."""
+    return Pin(
+        input=leaf.name,
+        repository=repository.repository_id,
+        unique_identifier=repository.unique_identifier,
+        branch=branch,
+        commit=commit.id,
+        meta_range_id=commit.meta_range_id,
+        glob=leaf.glob if isinstance(leaf, RepoInput) else "/*",
+    )

@@ -27,6 +27,7 @@ from lochan.operations.lake import Lake
 from lochan.pipelines.commit_metadata import DATUMS, DIGEST, JOB, PIPELINE, VERSION, index_of
 from lochan.pipelines.failures import JobUnrunnable
 from lochan.pipelines.graph import Place, place_of
+from lochan.pipelines.heads import pin_to
 from lochan.pipelines.jobs import BROKEN, get_job, get_version
 from lochan.pipelines.plan import Before
 from lochan.pipelines.records import Job, JobSet, JobState, Pin
@@ -198,15 +199,7 @@ def _pin(
         commit = cause.commit
     else:
         commit = _head(lake, repository, branch)
-    return Pin(
-        input=leaf.name,
-        repository=place.repo,
-        unique_identifier=repository.unique_identifier,
-        branch=branch,
-        commit=commit,
-        meta_range_id=get_commit(tables, CommitId(commit)).meta_range_id,
-        glob=leaf.glob if isinstance(leaf, RepoInput) else "/*",
-    )
+    return pin_to(leaf, repository, branch, get_commit(tables, CommitId(commit)))
 
 
 def _head(lake: Lake, repository: Repository, branch: str) -> str:

@@ -31,6 +31,7 @@ from lochan.model.ids import RepositoryId
 from lochan.model.instant import Instant, from_seconds
 from lochan.objects.store import IF_ABSENT
 from lochan.operations.lake import Lake
+from lochan.pipelines import jobs
 from lochan.pipelines.code import Files, closure_of, pack, stated, transform_digest
 from lochan.pipelines.datum import hashed
 from lochan.pipelines.graph import Graph, Node
@@ -156,12 +157,7 @@ def get_pipeline(lake: Lake, pipeline: str) -> PipelineRecord:
 
 def get_version(lake: Lake, pipeline: str, version: str) -> PipelineVersion:
     """Give a version of a pipeline, also of one that is gone. Raises NotFound."""
-    name = version_name(pipeline, version)
-    found = PipelineTables.of(lake.store).versions.find(name)
-    if found is None:
-        message = f"pipeline {pipeline!r} has no version {version!r}"
-        raise NotFound(message, code="pipeline-version-not-found", pipeline=pipeline)
-    return found.record
+    return jobs.get_version(lake.store, pipeline, version)
 
 
 def list_pipelines(lake: Lake, *, after: str = "") -> Iterator[PipelineRecord]:

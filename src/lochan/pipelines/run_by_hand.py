@@ -13,10 +13,11 @@ from lochan.model.ids import RepositoryId
 from lochan.operations.lake import Lake
 from lochan.operations.reference import commit_of
 from lochan.pipelines.graph import Graph, place_of
+from lochan.pipelines.heads import pin_to
 from lochan.pipelines.job_sets import decide
 from lochan.pipelines.records import Cause, JobSet, Pin
 from lochan.pipelines.registry import load_graph
-from lochan.pipelines.spec import RepoInput, leaves
+from lochan.pipelines.spec import leaves
 from lochan.refs.repositories import get_repository
 
 MANUAL = "manual"
@@ -54,17 +55,7 @@ def _pins(
             place = place_of(pipeline, leaf)
             repository = get_repository(lake.store, lake.environment, RepositoryId(place.repo))
             commit = commit_of(lake, repository, commits[leaf.name])
-            found.append(
-                Pin(
-                    input=leaf.name,
-                    repository=place.repo,
-                    unique_identifier=repository.unique_identifier,
-                    branch=place.branch,
-                    commit=commit.id,
-                    meta_range_id=commit.meta_range_id,
-                    glob=leaf.glob if isinstance(leaf, RepoInput) else "/*",
-                )
-            )
+            found.append(pin_to(leaf, repository, place.branch, commit))
     unknown = sorted(set(commits) - {pin.input for pin in found})
     if unknown:
         message = f"{', '.join(pipelines)} has no input {', '.join(unknown)}"

@@ -3,9 +3,9 @@
 
 What drivers before this one have finished is looked for first: whole attempts of the job, of any
 epoch, and in them the datums that succeeded. They are known by their hashes, so it does not matter
-that this driver may pack otherwise. Only the others go to the engine. What Spark plans as a whole is
-kept as a whole: an attempt for the very same datums, or none. A damaged attempt of an earlier driver
-is as good as none.
+that this driver may pack otherwise. Only the others go to the engine. What Spark plans as a whole
+is kept as a whole: an attempt for the very same datums, or none. A damaged attempt of an earlier
+driver is as good as none.
 
 Of each shard the manifest that the engine gives counts, and no other attempt's.
 """

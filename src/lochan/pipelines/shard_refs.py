@@ -7,23 +7,20 @@ named like the private branch of a job, so the collector takes it away with thos
 behind (`operations.gc`): it keeps what it shows alive until then.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 
 import msgspec
 
 from lochan.errors import InvalidInput, NotFound, NotUnique
-from lochan.kernel.records import Records
-from lochan.model.codec import decode_entry
-from lochan.model.entry import identity
 from lochan.model.ids import BranchName, CommitId, MetaRangeId
 from lochan.model.records import Commit, Repository
 from lochan.operations.branches import create_branch
 from lochan.operations.commit import CommitRequest, commit_tree
 from lochan.operations.lake import Lake
+from lochan.pipelines import shard_view
 from lochan.pipelines.datum import DatumRow, hashed
 from lochan.pipelines.fragment import read_fragment
-from lochan.pipelines.manifests import find_manifests
 from lochan.pipelines.pin import repository_of
 from lochan.pipelines.records import Job
 from lochan.pipelines.still_there import addresses_in, still_there
@@ -48,10 +45,8 @@ class ShownShard(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def list_shards(lake: Lake, job: Job) -> tuple[ShownShard, ...]:
-    """Give the finished attempts of a job's shards; while the job runs, those so far."""
-    objects = lake.storage(repository_of(lake, job.output_repository).storage_namespace).objects
-    found = sorted(find_manifests(objects, job.id), key=lambda one: (one.shard, one.attempt))
-    return tuple(_shown(one) for one in found)
+    """Give the finished shards of a job; while it runs, those so far."""
+    return tuple(_shown(one) for one in shard_view.list_shards(lake, job))
 
 
 def show_shard(lake: Lake, job: Job, number: int) -> tuple[ShownShard, Commit]:
@@ -60,22 +55,19 @@ def show_shard(lake: Lake, job: Job, number: int) -> tuple[ShownShard, Commit]:
     Raises: NotFound where no attempt of the shard has come to its end, or what it wrote is gone.
     """
     output = repository_of(lake, job.output_repository)
-    storage = lake.storage(output.storage_namespace)
-    found = [one for one in find_manifests(storage.objects, job.id) if one.shard == number]
-    if not found or not job.base:
+    found = (one for one in shard_view.list_shards(lake, job) if one.shard == number)
+    manifest = next(found, None)
+    if manifest is None or not job.base:
         message = (
             f"shard {number} of job {job.id} has not finished; `lochan job shards` lists those"
         )
         raise NotFound(message, code="shard-not-found")
-    manifest = found[0]
+    objects = lake.storage(output.storage_namespace).objects
+    _require_there(lake, output, read_fragment(objects, manifest.fragment))
     name = _branch(job, manifest)
-    below = get_commit(lake.tables(output), CommitId(job.base))
-    rows = tuple(read_fragment(storage.objects, manifest.fragment))
-    _require_there(lake, output, rows)
-    tree = storage.snapshots.apply(below.meta_range_id, [_entries(rows)]).id
     with suppress(NotUnique):
-        create_branch(lake, output, name, below.id, hidden=True)
-    commit = _committed(lake, output, name, tree, job, number)
+        create_branch(lake, output, name, CommitId(job.base), hidden=True)
+    commit = _committed(lake, output, name, shard_view.shard_tree(lake, job, number), job, number)
     return _shown(manifest, branch=name), commit
 
 
@@ -100,15 +92,6 @@ def _committed(
             raise
     head = lake.branches.fresh(output, name).record.commit_id
     return get_commit(lake.tables(output), head)
-
-
-def _entries(rows: Iterable[DatumRow]) -> Records:
-    """Give the files of a shard in order; where two datums wrote one, the later's."""
-    written: dict[bytes, bytes] = {}
-    for row in rows:
-        written |= {output.key: output.entry for output in row.outputs}
-    keys: Sequence[bytes] = sorted(written)
-    return Records.of((key, identity(decode_entry(written[key])), written[key]) for key in keys)
 
 
 def _branch(job: Job, manifest: Manifest) -> BranchName:

@@ -23,18 +23,10 @@ from lochan.pipelines.spec import (
     DatumRules,
     Egress,
     JobRules,
-    Output,
-    RepoInput,
 )
 from lochan.pipelines.sweep_work import sweep_work
 from lochan.pipelines.tables import PipelineTables
-from support.pipeline_world import THUMBS, PipelineWorld, ran, thumbs
-
-POSTERS = thumbs(
-    pipeline="posters",
-    input=RepoInput(name="img", repo=THUMBS, glob="/*"),
-    output=Output(repo="posters"),
-)
+from support.pipeline_world import POSTERS, THUMBS, PipelineWorld, ran, thumbs
 
 
 @pytest.fixture

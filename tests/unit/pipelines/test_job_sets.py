@@ -28,14 +28,8 @@ from lochan.pipelines.jobs import (
 )
 from lochan.pipelines.records import Cause, Job, JobState
 from lochan.pipelines.registry import load_graph
-from lochan.pipelines.spec import Output, RepoInput
-from support.pipeline_world import PHOTOS, THUMBS, PipelineWorld, thumbs
+from support.pipeline_world import PHOTOS, POSTERS, PipelineWorld
 
-POSTERS = thumbs(
-    pipeline="posters",
-    input=RepoInput(name="img", repo=THUMBS, glob="/*"),
-    output=Output(repo="posters"),
-)
 CAUSE = Cause(kind="manual", key="request-1")
 
 

@@ -22,17 +22,10 @@ from lochan.pipelines.shard_view import list_shards, shard_tree
 from lochan.pipelines.spec import (
     CrossInput,
     JobRules,
-    Output,
     RepoInput,
 )
 from lochan.pipelines.tables import PipelineTables
-from support.pipeline_world import MAIN, PHOTOS, THUMBS, PipelineWorld, ran, thumbs
-
-POSTERS = thumbs(
-    pipeline="posters",
-    input=RepoInput(name="img", repo=THUMBS, glob="/*"),
-    output=Output(repo="posters"),
-)
+from support.pipeline_world import MAIN, PHOTOS, POSTERS, THUMBS, PipelineWorld, ran, thumbs
 
 
 @pytest.fixture
