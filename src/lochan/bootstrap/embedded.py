@@ -17,7 +17,6 @@ import weakref
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Final
@@ -26,6 +25,7 @@ from lochan.access.arn import ANY
 from lochan.access.decide import ALLOW, rules
 from lochan.access.principal import Principal
 from lochan.bootstrap.background import Background
+from lochan.bootstrap.run_here import run_set
 from lochan.bootstrap.secret_key import draw_secret_key
 from lochan.bootstrap.server import open_services
 from lochan.client.connect import within_process
@@ -37,14 +37,11 @@ from lochan.environment import Environment, RealEnvironment
 from lochan.errors import InvalidInput, Unavailable
 from lochan.model.access import Statement
 from lochan.model.ids import UniqueIdentifier
-from lochan.operations.lake import Lake as InsideLake
 from lochan.pipelines.try_datums import try_datum
 from lochan.web.application import new_application
 from lochan.web.authenticate import PRINCIPAL
 from lochan.web.environ import decoded_path, new_environ
 
-# Imported when jobs are run alone: it brings Spark along.
-_RUN_HERE: Final = "lochan.spark.run_here"
 _EVERYTHING: Final = (Statement(ALLOW, ("*",), ANY),)
 
 
@@ -81,12 +78,8 @@ def open_embedded(
         then=opened.close,
         inside=services.lake,
         trial=partial(try_datum, services.lake),
-        drive=partial(_drive, services.lake),
+        drive=partial(run_set, services.lake),
     )
-
-
-def _drive(lake: InsideLake, job_set: str) -> None:
-    import_module(_RUN_HERE).run_set(lake, job_set)
 
 
 def _settings(folder: Path, prefixes: Sequence[str], environment: Environment) -> Settings:

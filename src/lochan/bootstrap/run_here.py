@@ -6,26 +6,35 @@ master; frames and queries on a local Spark session, which starts when the first
 """
 
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-from pyspark.sql import SparkSession
+from typing import Final, Protocol, cast
 
 from lochan.bootstrap.driver_process import DriverProcess
-from lochan.errors import Conflict
+from lochan.environment import Environment
+from lochan.errors import Conflict, InvalidInput
 from lochan.operations.lake import Lake
-from lochan.pipelines.checks import CheckTask, require_passed, run_checks
+from lochan.pipelines.checks import CheckTask, Query, require_passed, run_checks
 from lochan.pipelines.egress import Send, sender
 from lochan.pipelines.engines.in_process import InProcess
 from lochan.pipelines.jobs import get_job, get_job_set
+from lochan.pipelines.places import Storages
 from lochan.pipelines.records import Job
 from lochan.pipelines.run_job import Beside, run_job
 from lochan.pipelines.spec import DeclarativeTransform, Egress, FilesTransform
 from lochan.pipelines.work import JobTask, Manifest, Shard, Tell
-from lochan.spark.frames import FrameRun
-from lochan.spark.job_engine import SparkEngine
-from lochan.spark.output_tables import queries
-from lochan.spark.session import session
+
+# Imported when work needs it alone: it takes a second, and a package that not everybody has.
+_SPARK: Final = "lochan.spark.here"
+
+
+class _Spark(Protocol):
+    def run(self, task: JobTask, shards: Sequence[Shard], tell: Tell) -> Iterator[Manifest]: ...
+
+    def query(self, storages: Storages) -> Query: ...
+
+    def stop(self) -> None: ...
 
 
 class HereEngine:
@@ -34,7 +43,7 @@ class HereEngine:
     def __init__(self, lake: Lake) -> None:
         """Run in this process, on the storage of a lake."""
         self._lake = lake
-        self._spark: SparkSession | None = None
+        self._spark: _Spark | None = None
 
     @property
     def cores(self) -> int:
@@ -50,8 +59,7 @@ class HereEngine:
         if isinstance(task.transform, DeclarativeTransform):
             yield from self._driver(task, shards, tell)
             return
-        engine = SparkEngine(self.spark(task.spark.master), environment, FrameRun(environment))
-        yield from engine.run(task, shards, tell)
+        yield from self._session(task.spark.master).run(task, shards, tell)
 
     def _driver(self, task: JobTask, shards: Sequence[Shard], tell: Tell) -> Iterator[Manifest]:
         """Have a project run by a process of its own, since it needs Spark Connect."""
@@ -59,11 +67,10 @@ class HereEngine:
             engine = DriverProcess(lambda _: {}, Path(folder, "log"), cores=self.cores)
             yield from engine.run(task, shards, tell)
 
-    def spark(self, master: str = "") -> SparkSession:
+    def _session(self, master: str = "") -> _Spark:
         """Give the session of this process, started when it is first asked for."""
         if self._spark is None:
-            conf: dict[str, object] = {"spark.ui.enabled": False}
-            self._spark = session(None, conf, master=master or None, name="lochan pipelines")
+            self._spark = _started(self._lake.environment, master)
         return self._spark
 
     def check(self, task: CheckTask) -> None:
@@ -71,7 +78,7 @@ class HereEngine:
         environment, storages = self._lake.environment, self._lake.storage
         query = None
         if any(check.sql for check in task.checks):
-            query = queries(self.spark(), environment, storages)
+            query = self._session().query(storages)
         require_passed(run_checks(task, environment, storages, query))
 
     def close(self) -> None:
@@ -79,6 +86,15 @@ class HereEngine:
         if self._spark is not None:
             self._spark.stop()
             self._spark = None
+
+
+def _started(environment: Environment, master: str) -> _Spark:
+    try:
+        here = import_module(_SPARK)
+    except ModuleNotFoundError as error:
+        message = "frames, queries and masters need Spark: pip install 'lochan[spark]'"
+        raise InvalidInput(message, code="no-spark") from error
+    return cast("_Spark", here.HereSpark(environment, master))
 
 
 def run_set(lake: Lake, job_set: str) -> tuple[Job, ...]:

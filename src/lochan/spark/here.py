@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Spark half of running jobs in this process (`bootstrap.run_here`), for work that needs it."""
+
+from collections.abc import Iterator, Sequence
+
+from lochan.environment import Environment
+from lochan.pipelines.checks import Query
+from lochan.pipelines.places import Storages
+from lochan.pipelines.work import JobTask, Manifest, Shard, Tell
+from lochan.spark.frames import FrameRun
+from lochan.spark.job_engine import SparkEngine
+from lochan.spark.output_tables import queries
+from lochan.spark.session import session
+
+
+class HereSpark:
+    """A session of this process, and what jobs do with it."""
+
+    def __init__(self, environment: Environment, master: str = "") -> None:
+        """Start it."""
+        conf: dict[str, object] = {"spark.ui.enabled": False}
+        self._environment = environment
+        self._session = session(None, conf, master=master or None, name="lochan pipelines")
+
+    def run(self, task: JobTask, shards: Sequence[Shard], tell: Tell) -> Iterator[Manifest]:
+        """Give the manifest of each shard. Raises as `Engine.run`."""
+        engine = SparkEngine(self._session, self._environment, FrameRun(self._environment))
+        return engine.run(task, shards, tell)
+
+    def query(self, storages: Storages) -> Query:
+        """Give what runs a check's query."""
+        return queries(self._session, self._environment, storages)
+
+    def stop(self) -> None:
+        """End the session."""
+        self._session.stop()
