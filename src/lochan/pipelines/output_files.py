@@ -27,9 +27,9 @@ from lochan.environment import Environment
 from lochan.errors import InvalidInput, Unavailable
 from lochan.model.codec import encode_entry
 from lochan.model.entry import DEFAULT_CONTENT_TYPE, AddressType, Entry
-from lochan.model.ids import valid_object_key
 from lochan.model.instant import from_seconds
 from lochan.objects.store import IF_ABSENT, Body, Chunk
+from lochan.pipelines.accepted_rows import valid_output_key
 from lochan.pipelines.datum import OutputFile
 from lochan.pipelines.input_files import key_of
 from lochan.pipelines.places import Place
@@ -37,7 +37,6 @@ from lochan.pipelines.places import Place
 _CHUNK: Final = 1 << 20
 _SPOOLED: Final = 8 << 20
 _MAX_DESCRIPTION_BYTES: Final = 64 << 10  # as put_object has it: a listing holds many entries
-_NEVER: Final = frozenset({b"", b".", b".."})
 _Store = Callable[[IO[bytes]], None]
 
 
@@ -119,11 +118,8 @@ class Out:
         self._is_over = True
 
     def _key(self, path: str | bytes) -> bytes:
-        key = valid_object_key(path.removeprefix(b"/") if isinstance(path, bytes) else key_of(path))
-        if any(part in _NEVER for part in key.split(b"/")):
-            message = f"{path!r} has an empty, '.' or '..' segment; leave it out"
-            raise InvalidInput(message, code="invalid-object-path")
-        return key
+        key = path.removeprefix(b"/") if isinstance(path, bytes) else key_of(path)
+        return valid_output_key(key)
 
     def _store(
         self,

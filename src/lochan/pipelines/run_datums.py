@@ -13,11 +13,10 @@ Of each shard the manifest that the engine gives counts, and no other attempt's.
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-import msgspec
-
 from lochan.errors import Corruption, Internal, NotFound
 from lochan.objects.store import ObjectStore
 from lochan.operations.lake import Lake
+from lochan.pipelines.accepted_rows import accepted_row
 from lochan.pipelines.datum import Datum, DatumRow, DatumState
 from lochan.pipelines.driving import Driving
 from lochan.pipelines.fragment import read_fragment
@@ -57,7 +56,7 @@ def run_datums(
     if missing:
         message = f"the engine gave no row for {len(missing)} datums"
         raise Internal(f"{message}, the first of them {missing[0].id.hex()}")
-    return tuple(msgspec.structs.replace(rows[datum.hash], number=datum.number) for datum in datums)
+    return tuple(accepted_row(rows[datum.hash], datum, driving.job.id) for datum in datums)
 
 
 def shards_of(spec: Spec, datums: Sequence[Datum], engine: Engine) -> tuple[Shard, ...]:
