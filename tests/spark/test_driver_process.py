@@ -4,15 +4,17 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from lochan.bootstrap.driver_process import DriverProcess
-from lochan.bootstrap.job_runner import Order, run_order, start_runner
+from lochan.bootstrap.job_runner import Order, Runner, run_order, start_runner
 from lochan.bootstrap.lake import open_lake
 from lochan.environment import RealEnvironment
 from lochan.errors import JobFailed, Unavailable
@@ -22,7 +24,8 @@ from lochan.pipelines.records import JobState
 from lochan.pipelines.run_job import run_job
 from lochan.pipelines.spec import DatumRules, FilesTransform
 from lochan.pipelines.work import Code, JobTask, Progress, Shard
-from support.pipelines_on_disk import DiskWorld, disk_world
+from lochan.spark.drive import asked_for
+from support.pipelines_on_disk import DiskWorld, disk_world, stored
 from support.processes import children_of, eventually, members_of
 
 DRIVE = "lochan.spark.drive"
@@ -105,6 +108,16 @@ def order(world: DiskWorld, job: str) -> Order:
     return Order(job=job, kv_url=world.kv_url, log=str(world.folder / "log"))
 
 
+@contextmanager
+def running_runner(world: DiskWorld, job: str) -> Iterator[Runner]:
+    with (world.folder / "runner.log").open("wb") as log:
+        runner = start_runner(order(world, job), log)
+    try:
+        yield runner
+    finally:
+        runner.end(1)
+
+
 def ran(world: DiskWorld) -> str:
     """Say how often each datum was run."""
     found = [world.folder / f"ran-{number}" for number in range(4)]
@@ -112,7 +125,7 @@ def ran(world: DiskWorld) -> str:
 
 
 def manifests(world: DiskWorld, job: str, epoch: int) -> int:
-    found = world.stored("caps", f"_work/jobs/{job}/{epoch}/")
+    found = stored(world, "caps", f"_work/jobs/{job}/{epoch}/")
     return sum(one.endswith("/manifest") for one in found)
 
 
@@ -164,7 +177,29 @@ def test_a_driver_that_is_not_wanted_ends_with_all_that_it_started(tmp_path: Pat
     with pytest.raises(JobFailed, match="not wanted"):
         list(engine.run(TASK, [], refuse))
 
-    assert members_of(group) == []
+    eventually(lambda: not members_of(group), 30)
+
+
+def test_a_silent_driver_ends_when_nobody_hears_it_any_more(tmp_path: Path) -> None:
+    private = tmp_path / "private"
+    private.mkdir()
+    reads, writes = os.pipe()
+    program = (
+        "import os, pathlib, sys; from lochan.spark.drive import watch;"
+        "os.write(int(sys.argv[1]), b'ready'); watch(int(sys.argv[1]), pathlib.Path(sys.argv[2]))"
+    )
+    silent = subprocess.Popen(
+        [sys.executable, "-c", program, str(writes), str(private)],
+        pass_fds=(writes,),
+        start_new_session=True,
+    )
+    os.close(writes)
+    assert os.read(reads, 9) == b"ready"
+
+    os.close(reads)
+
+    assert silent.wait(60) == -signal.SIGKILL
+    assert not private.exists()
 
 
 def test_rel_S25_a_driver_is_told_no_store_and_no_secret(
@@ -211,16 +246,15 @@ def test_rel_V14_rel_P5_runners_and_drivers_that_are_killed_leave_one_commit(
         os.kill(driven, signal.SIGKILL)
         with pytest.raises(Unavailable, match="status -9"):
             running.result()
-    assert members_of(driven) == []
+    eventually(lambda: not members_of(driven), 30)
+    eventually(lambda: world.due() == [job])  # after a pause
 
     # A runner is killed: its driver ends by itself, with its JVM.
-    with (world.folder / "runner.log").open("wb") as log:
-        runner = start_runner(order(world, job), log)
-    eventually(lambda: ran(world) == "1 1 1 2")
-    [driven] = children_of(runner.pid, DRIVE)
-    os.kill(runner.pid, signal.SIGKILL)
-    eventually(lambda: not members_of(driven), 20)
-    assert not runner.is_alive()
+    with running_runner(world, job) as runner:
+        eventually(lambda: ran(world) == "1 1 1 2")
+        [driven] = children_of(runner.pid, DRIVE)
+        os.kill(runner.pid, signal.SIGKILL)
+        eventually(lambda: not members_of(driven), 30)
 
     # The next one runs what has not come to an end, and that alone.
     (world.folder / "go").touch()
@@ -235,12 +269,20 @@ def test_a_runner_that_is_asked_to_end_takes_its_driver_along_and_lets_go_of_the
     world: DiskWorld,
 ) -> None:
     [job] = world.due()
-    with (world.folder / "runner.log").open("wb") as log:
-        runner = start_runner(order(world, job), log)
-    eventually(lambda: children_of(runner.pid, DRIVE))
-    [driven] = children_of(runner.pid, DRIVE)
+    with running_runner(world, job) as runner:
+        eventually(lambda: children_of(runner.pid, DRIVE))
+        [driven] = children_of(runner.pid, DRIVE)
 
-    runner.end(30)
+        runner.end(30)
 
-    assert members_of(driven) == []
-    assert world.due() == [job]
+        eventually(lambda: not members_of(driven), 30)
+        assert world.due() == [job]
+
+
+def test_what_a_task_needs_is_said_in_sparks_words() -> None:
+    assert asked_for({"cores": "2", "memory": "4g", "gpu": "1"}) == {
+        "spark.task.cpus": "2",
+        "spark.executor.memory": "4g",
+        "spark.task.resource.gpu.amount": "1",
+        "spark.executor.resource.gpu.amount": "1",
+    }

@@ -20,7 +20,7 @@ from lochan.pipelines.run_job import Beside, run_job
 from lochan.spark.frames import FrameRun
 from lochan.spark.job_engine import SparkEngine
 from lochan.spark.output_tables import check_output
-from support.pipelines_on_disk import DiskWorld, disk_world
+from support.pipelines_on_disk import DiskWorld, disk_world, stored, update_code
 from support.refusing_engine import Refusing
 
 DAYS = {f"events/dt=2024-01-0{day}/x.json": f'{{"n": {day}}}\n{{"n": 1}}' for day in (1, 2, 3)}
@@ -109,7 +109,7 @@ def test_a_query_gets_parameters_and_its_files_are_linked_where_spark_wrote_them
         {"kind": "y", "n": 20},
     ]
     assert all(each.startswith("data/") for each in frames.addresses().values())
-    assert set(frames.addresses().values()) == set(frames.world.stored("out", "data/"))
+    assert set(frames.addresses().values()) == set(stored(frames.world, "out", "data/"))
 
 
 @PANDAS
@@ -288,7 +288,7 @@ def test_rel_P4_a_frame_that_fails_leaves_the_old_data_and_says_why(
     frames.world.put({"a.json": '{"n": 1}'})
     frames.run()
     before = frames.addresses()
-    frames.world.update(code)
+    update_code(frames.world, code)
 
     done = run_job(frames.world.lake, frames.world.by_hand("out"), frames.engine)
 

@@ -68,11 +68,6 @@ class DiskWorld:
         for spec in load_specs(text, file="pipelines.yaml"):
             create_pipeline(self.lake, spec, files, namespaces=self.namespace)
 
-    def update(self, code: str, pipeline: str = "out") -> None:
-        """Give a pipeline other code."""
-        spec = load_graph(self.lake).node(pipeline).spec
-        update_pipeline(self.lake, spec, {"steps.py": code.encode()}, namespaces=self.namespace)
-
     def put(
         self,
         files: Mapping[str, str | bytes],
@@ -97,23 +92,10 @@ class DiskWorld:
         """Decide a run that nobody but us asks for."""
         return run_by_hand(self.lake, [pipeline], key=key).jobs[0].job
 
-    def creation(self, pipeline: str, parallelism: int) -> Creation:
-        """Pin a run that nobody drives, as the seed's CreateJob takes it."""
-        decided = run_by_hand(self.lake, [pipeline])
-        job = self.job(decided.jobs[0].job)
-        version = get_version(self.lake.store, pipeline, job.version)
-        head = output_head(self.lake, job, version.spec)
-        pins = pin_inputs(self.lake, job, decided, version.spec)
-        pinned = msgspec.structs.replace(job, pins=pins, base=head.id, epoch=1)
-        return Creation(pinned, version, self.repository(job.output_repository), parallelism)
-
     def drive(self, engine: Engine, beside: Beside | None = None) -> Job:
         """Drive the one job that is due."""
         [job] = self.due()
         return run_job(self.lake, job, engine, beside)
-
-    def job(self, name: str) -> Job:
-        return get_job(self.lake.store, name)
 
     def head(self, repository: str) -> Commit:
         where = self.repository(repository)
@@ -137,11 +119,6 @@ class DiskWorld:
         found = log(tables, self.head(repository).id)
         return [commit for commit in found if job_of(commit) == job]
 
-    def stored(self, repository: str, prefix: str) -> list[str]:
-        """Give the addresses of objects, linked or not."""
-        objects = self.lake.storage(self.repository(repository).storage_namespace).objects
-        return [one.address for one in walk(objects, prefix)]
-
     def _read(self, where: Repository, entry: Entry) -> bytes:
         with read_entry(self.lake, where, entry) as reading:
             return reading.read()
@@ -154,3 +131,26 @@ def disk_world(folder: Path) -> Iterator[DiskWorld]:
         world = DiskWorld(folder, lake)
         create_repository(lake, RepositoryId(TEXTS), world.namespace(TEXTS), MAIN)
         yield world
+
+
+def update_code(world: DiskWorld, code: str, pipeline: str = "out") -> None:
+    """Give a pipeline other code."""
+    spec = load_graph(world.lake).node(pipeline).spec
+    update_pipeline(world.lake, spec, {"steps.py": code.encode()}, namespaces=world.namespace)
+
+
+def pinned_run(world: DiskWorld, pipeline: str, parallelism: int) -> Creation:
+    """Pin a run that nobody drives, as the seed's CreateJob takes it."""
+    decided = run_by_hand(world.lake, [pipeline])
+    job = get_job(world.lake.store, decided.jobs[0].job)
+    version = get_version(world.lake.store, pipeline, job.version)
+    head = output_head(world.lake, job, version.spec)
+    pins = pin_inputs(world.lake, job, decided, version.spec)
+    pinned = msgspec.structs.replace(job, pins=pins, base=head.id, epoch=1)
+    return Creation(pinned, version, world.repository(job.output_repository), parallelism)
+
+
+def stored(world: DiskWorld, repository: str, prefix: str) -> list[str]:
+    """Give the addresses of objects, linked or not."""
+    objects = world.lake.storage(world.namespace(repository)).objects
+    return [one.address for one in walk(objects, prefix)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes as the kernel lists them: who is a child of whom, and who belongs to which group."""
+"""Processes as the kernel lists them: who is a child of whom, and who belongs to which session."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def _status() -> Iterator[tuple[int, int, int]]:
-    """Give pid, parent and group of every process that is no zombie."""
+    """Give pid, parent and session of every process that is no zombie."""
     for folder in Path("/proc").iterdir():
         if not folder.name.isdigit():
             continue
@@ -16,7 +16,7 @@ def _status() -> Iterator[tuple[int, int, int]]:
         except OSError:  # it has just ended
             continue
         if words[0] != "Z":
-            yield int(folder.name), int(words[1]), int(words[2])
+            yield int(folder.name), int(words[1]), int(words[3])
 
 
 def children_of(parent: int, program: str) -> list[int]:
@@ -25,12 +25,12 @@ def children_of(parent: int, program: str) -> list[int]:
     return [pid for pid in found if program in _command(pid)]
 
 
-def members_of(group: int) -> list[int]:
-    """Give the processes of a group."""
-    return [pid for pid, _, its in _status() if its == group]
+def members_of(session: int) -> list[int]:
+    """Give the processes of a session: Spark's workers too, whose group is another."""
+    return [pid for pid, _, its in _status() if its == session]
 
 
-def eventually(is_so: Callable[[], object], seconds: float = 120) -> None:
+def eventually(is_so: Callable[[], object], seconds: float = 300) -> None:
     """Wait until something is so. Raises TimeoutError."""
     give_up = time.monotonic() + seconds
     while not is_so():

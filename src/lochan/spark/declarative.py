@@ -149,8 +149,12 @@ def _run(spec: Path, conf: Mapping[str, str], full_refresh: bool) -> None:  # no
 
 
 def _settings(task: JobTask, warehouse: str, inputs: Mapping[str, Path]) -> dict[str, str]:
+    master = task.spark.master or _LOCAL
+    if not master.startswith("local"):
+        message = f"a project runs on the machine of its driver, and not on {master}"
+        raise InvalidInput(f"{message}; leave the master out", code="engine-needed")
     own = {
-        "spark.remote": task.spark.master or _LOCAL,
+        "spark.remote": master,
         "spark.sql.warehouse.dir": warehouse,
         "spark.sql.catalogImplementation": "in-memory",
         "spark.ui.enabled": "false",

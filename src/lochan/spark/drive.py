@@ -14,10 +14,10 @@ import select
 import shutil
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Thread
-from typing import NoReturn
+from typing import Final, NoReturn
 
 import msgspec
 from pyspark.sql import SparkSession
@@ -45,12 +45,13 @@ from lochan.spark.output_tables import check_output, send_table
 from lochan.spark.session import session
 
 Write = Callable[[Line], None]
+_PLAIN: Final = {"cores": "spark.task.cpus", "memory": "spark.executor.memory"}
 
 
 def main(folder: Path) -> None:
     """Do what a folder asks for, and write the lines."""
     lines = int(variables()[OUTPUT])
-    Thread(target=_watch, args=(lines, folder), name="lochan-runner", daemon=True).start()
+    Thread(target=watch, args=(lines, folder), name="lochan-runner", daemon=True).start()
 
     def write(line: Line) -> None:
         os.write(lines, msgspec.json.encode(line) + b"\n")
@@ -65,8 +66,8 @@ def main(folder: Path) -> None:
         write(Line(done=True))
 
 
-def _watch(lines: int, folder: Path) -> None:
-    """Wait until nobody reads the lines any more."""
+def watch(lines: int, folder: Path) -> None:
+    """Wait until nobody reads the lines any more, and then end this process and its group."""
     poll = select.poll()
     poll.register(lines, 0)  # errors alone, of which a closed other end is one
     while not poll.poll():
@@ -114,8 +115,20 @@ def drive(task: JobTask, shards: list[Shard], write: Write) -> None:
 
 def _session(pipeline: str, rules: SparkRules | None = None) -> SparkSession:
     said = rules or SparkRules()
-    conf: dict[str, object] = {"spark.ui.enabled": False, **said.conf}
+    conf: dict[str, object] = {"spark.ui.enabled": False, **asked_for(said.resources), **said.conf}
     return session(None, conf, master=said.master or None, name=f"lochan {pipeline}")
+
+
+def asked_for(resources: Mapping[str, str]) -> dict[str, str]:
+    """Say in Spark's settings what a task needs: cores, memory, or a kind of device (gpu: "1")."""
+    found: dict[str, str] = {}
+    for name, amount in resources.items():
+        if name in _PLAIN:
+            found[_PLAIN[name]] = amount
+        else:
+            found[f"spark.task.resource.{name}.amount"] = amount
+            found[f"spark.executor.resource.{name}.amount"] = amount
+    return found
 
 
 if __name__ == "__main__":
