@@ -73,6 +73,7 @@ def tables(world: DiskWorld) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
+@pytest.mark.campaign
 def test_rel_P4_a_project_that_fails_leaves_the_tables_that_it_would_have_emptied(
     world: DiskWorld,
 ) -> None:
