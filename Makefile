@@ -18,7 +18,7 @@ PROTO := src/lochan/model/records.proto src/lochan/model/access.proto src/lochan
 .PHONY: help demo serve test check bench verify verify-ci servers fmt lock proto clean
 
 help:
-	@echo 'demo     the main job end to end: server, repository, data in, branch, change, merge'
+	@echo 'demo     the main job end to end: server, data in, branch, merge, Spark, a pipeline'
 	@echo 'serve    a server with a sample repository, in the foreground; ARGS passes options on'
 	@echo 'test     every test but the campaigns; PYTEST_ARGS passes options on'
 	@echo 'check    style, types, import contracts, architecture'

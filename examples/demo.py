@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The main job end to end: a server, a repository, data in, a branch, a change, a merge; Spark.
+"""The main job end to end: server, repository, data in, branch, change, merge; Spark, a pipeline.
 
 `make demo` runs it. The server is a real one in a process of its own, `lochan quickstart`, over the
 embedded stores (SQLite, local files); it is stopped at the end. The data is the source text of
@@ -16,6 +16,7 @@ from pathlib import Path
 from time import perf_counter
 
 import fsspec
+from demo_pipeline import show_pipeline
 from demo_spark import show_spark
 from quickstart_server import quickstart
 from rich.console import Console
@@ -197,6 +198,7 @@ def run(lake: Lake, url: str) -> None:
     crowd(repository, main)
     way_back(main)
     show_spark(lake, repository, step, tell)
+    show_pipeline(lake, repository, step, tell)
     show_log(main)
 
 
@@ -213,7 +215,7 @@ def main() -> None:
     tell(f"the server is stopped; what it holds stays in {FOLDER}")
     tell("serve it again:          make serve ARGS='--lake .cache/demo'")
     tell("or begin with your own:  make serve, then http://127.0.0.1:8000/docs")
-    tell("the same by hand:        docs/quickstart.md")
+    tell("the same by hand:        docs/quickstart.md, docs/pipelines.md")
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ def show_run(run: Run, tell: Say) -> None:
         counts = job.counts
         unchanged = f", {counts.skipped} unchanged and not run" if counts.skipped else ""
         failed = f", {counts.failed} left out" if counts.failed else ""
-        what = f"{counts.processed} datums run{unchanged}{failed}"
+        what = f"{counts.processed} datum{'s' * (counts.processed != 1)} run{unchanged}{failed}"
         tell(f"{job.pipeline}: {job.state}, {what}, {spent(job)}, commit {job.commit[:12]}")
 
 

@@ -53,6 +53,14 @@ def test_the_demo_reads_a_ref_and_writes_a_job_with_spark(shown: str) -> None:
     assert "files of it on main: 0; head moved: False" in shown
 
 
+def test_the_demo_runs_a_pipeline_that_skips_what_did_not_change(shown: str) -> None:
+    assert re.search(r"modules: success, \d{3} datums run, 1 left out", shown)
+    assert re.search(r"modules: success, 1 datum run, \d{3} unchanged and not run", shown)
+    assert len(re.findall(r"imports: success, 1 datum run, ", shown)) == 2
+    assert re.search(r"python@[0-9a-f]{12}:lib/this\.py, by job [0-9a-f]{12}", shown)
+    assert re.search(r"python@\S+ -> modules@\S+ -> imports@\S+\n", shown)
+
+
 def test_the_demo_can_be_run_again_and_leaves_no_server(shown: str, folder: Path) -> None:
     url = re.search(r"http://127\.0\.0\.1:\d+", run_demo(folder))
     assert url is not None

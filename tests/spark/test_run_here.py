@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The example's two pipelines on a lake in a folder, by the command: the query starts Spark there."""
+"""The example's pipelines on a lake in a folder, by the command: the query starts Spark there."""
 
 import codecs
 import json

@@ -19,7 +19,10 @@ from lochan.shapes.pipelines import Pipeline
 
 app = new_app("Make pipelines, run them, and see how they hang together.")
 
-File = Annotated[Path, typer.Argument(help="Spec of one or more pipelines; code lies beside it.")]
+File = Annotated[
+    Path,
+    typer.Argument(help="YAML, or Python with decorated functions; the code lies beside it."),
+]
 Name = Annotated[str, typer.Argument(help="Name of the pipeline.")]
 # Imported when it is needed alone: it brings along what runs code.
 _TRY: Final = "lochan.pipelines.try_file"

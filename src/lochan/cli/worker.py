@@ -32,6 +32,8 @@ def worker(
 
     Each job has a runner and a driver in processes of their own. Any number of workers and servers
     may look after one lake.
+
+    Example: lochan worker --lake ./lake --once
     """
     settings = lake_settings(lake, kv, config)
     environment = RealEnvironment()
