@@ -21,6 +21,8 @@ from pyspark.taskcontext import TaskContext
 import lochan
 import lochan.spark
 from lochan.client import Branch, Lake
+from support import jobs_on_cluster
+from support.jobs_on_cluster import SETTINGS
 
 ROWS = 4000
 Batches = Iterable[object]
@@ -89,16 +91,6 @@ def written(spark: SparkSession, branch: Branch, frame: DataFrame) -> dict[str, 
 
 def main(master: str, folder: str, scratch: str) -> dict[str, object]:
     cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]
-    settings = {
-        "spark.ui.enabled": False,
-        "spark.driver.memory": "512m",
-        "spark.executor.memory": "512m",
-        "spark.sql.shuffle.partitions": 2,
-        "spark.speculation": True,
-        "spark.speculation.interval": "200ms",
-        "spark.speculation.multiplier": 1.5,
-        "spark.speculation.quantile": 0.5,
-    }
     scenes: dict[str, Callable[[Batches], Iterator[object]]] = {
         "a task fails": partial(fails_once, f"{scratch}/fails"),
         "a task is slow": partial(dawdles, f"{scratch}/slow"),
@@ -106,9 +98,10 @@ def main(master: str, folder: str, scratch: str) -> dict[str, object]:
         "all attempts fail": fails_always,
     }
     with lochan.open(folder) as lake:
-        spark = lochan.spark.session(lake, settings, master=master)
+        spark = lochan.spark.session(lake, SETTINGS, master=master)
         found: dict[str, object] = {"scenes": played(spark, lake, scenes)}
         found["speculated"] = Path(f"{scratch}/slow-second").exists()
+        found["jobs"] = jobs_on_cluster.played(spark, Path(scratch) / "jobs", 1)
         spark.stop()
     return found
 

@@ -2,7 +2,7 @@
 """Our package in one file: with all that it needs of this environment, or its own Python alone.
 
     <cache>/environment-<digest>.tar.gz    site-packages of lochan and what it requires, pyarrow too
-    <cache>/sources-<digest>.zip           the *.py of lochan
+    <cache>/sources-<digest>.zip           the *.py of lochan, and its entry points
 
 The digest is that of names and versions, and of sizes and times of our own files: each archive is
 made once.
@@ -22,6 +22,7 @@ import lochan
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
 _ALSO: Final = ("pyarrow", "obstore")  # where they are installed
 _LEFT_OUT: Final = frozenset({"__pycache__"})
+_POINTS: Final = frozenset({"METADATA", "entry_points.txt"})
 _FASTEST: Final = 1
 
 
@@ -32,7 +33,7 @@ def packed_environment(cache: Path) -> Path:
 
     def fill(target: Path) -> None:
         with tarfile.open(target, "w:gz", compresslevel=_FASTEST) as archive:
-            for place, name in [*_installed(found), *_own("*")]:
+            for place, name in [*_installed(found), *_own("*"), *_own_points()]:
                 archive.add(place, name, recursive=False)
 
     return _made(cache, "environment", ".tar.gz", [*names, *_own_versions()], fill)
@@ -43,7 +44,7 @@ def packed_sources(cache: Path) -> Path:
 
     def fill(target: Path) -> None:
         with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-            for place, name in _own("*.py"):
+            for place, name in [*_own("*.py"), *_own_points()]:
                 archive.write(place, name)
 
     return _made(cache, "sources", ".zip", list(_own_versions()), fill)
@@ -99,7 +100,14 @@ def _own(pattern: str) -> Iterator[tuple[Path, str]]:
             yield place, str(place.relative_to(top.parent))
 
 
+def _own_points() -> Iterator[tuple[Path, str]]:
+    """Give what our package says of itself: drivers are found by it."""
+    for file in metadata.distribution("lochan").files or ():
+        if file.name in _POINTS and file.parts[0].endswith(".dist-info"):
+            yield Path(str(file.locate())), str(file)
+
+
 def _own_versions() -> Iterator[str]:
-    for place, name in _own("*"):
+    for place, name in [*_own("*"), *_own_points()]:
         known = place.stat()
         yield f"{name} {known.st_size} {known.st_mtime_ns}"
