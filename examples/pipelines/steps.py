@@ -3,8 +3,10 @@
 
 import ast
 import json
+from collections.abc import Iterable
 
 from lochan.pipelines import InputFiles, Out
+from lochan.pipelines.handed import InputFile
 
 
 def describe(source: InputFiles, out: Out) -> None:
@@ -18,6 +20,11 @@ def describe(source: InputFiles, out: Out) -> None:
         "classes": sum(isinstance(node, ast.ClassDef) for node in nodes),
     }
     out.write(source.path.removesuffix(".py") + ".json", json.dumps(found))
+
+
+def has_rows(out: Iterable[InputFile]) -> bool:
+    """Look at a result before anybody sees it: a table without rows is not published."""
+    return any(file.size for file in out)
 
 
 def imported(node: ast.AST) -> list[str]:

@@ -22,7 +22,7 @@ from lochan.pipelines.jobs import get_job, get_job_set
 from lochan.pipelines.places import Storages
 from lochan.pipelines.records import Job
 from lochan.pipelines.run_job import Beside, run_job
-from lochan.pipelines.spec import DeclarativeTransform, Egress, FilesTransform
+from lochan.pipelines.spec import DeclarativeTransform, Egress, FilesTransform, SparkRules
 from lochan.pipelines.work import JobTask, Manifest, Shard, Tell
 
 # Imported when work needs it alone: it takes a second, and a package that not everybody has.
@@ -44,6 +44,7 @@ class HereEngine:
         """Run in this process, on the storage of a lake."""
         self._lake = lake
         self._spark: _Spark | None = None
+        self._rules = SparkRules()
 
     @property
     def cores(self) -> int:
@@ -59,7 +60,7 @@ class HereEngine:
         if isinstance(task.transform, DeclarativeTransform):
             yield from self._driver(task, shards, tell)
             return
-        yield from self._session(task.spark.master).run(task, shards, tell)
+        yield from self._session(task.spark).run(task, shards, tell)
 
     def _driver(self, task: JobTask, shards: Sequence[Shard], tell: Tell) -> Iterator[Manifest]:
         """Have a project run by a process of its own, since it needs Spark Connect."""
@@ -67,10 +68,12 @@ class HereEngine:
             engine = DriverProcess(lambda _: {}, Path(folder, "log"), cores=self.cores)
             yield from engine.run(task, shards, tell)
 
-    def _session(self, master: str = "") -> _Spark:
-        """Give the session of this process, started when it is first asked for."""
-        if self._spark is None:
-            self._spark = _started(self._lake.environment, master)
+    def _session(self, rules: SparkRules | None = None) -> _Spark:
+        """Give the session of this process; one that a spec wants otherwise is started anew."""
+        if self._spark is None or (rules is not None and rules != self._rules):
+            self.close()
+            self._rules = rules or SparkRules()
+            self._spark = _started(self._lake.environment, self._rules)
         return self._spark
 
     def check(self, task: CheckTask) -> None:
@@ -88,13 +91,13 @@ class HereEngine:
             self._spark = None
 
 
-def _started(environment: Environment, master: str) -> _Spark:
+def _started(environment: Environment, rules: SparkRules) -> _Spark:
     try:
         here = import_module(_SPARK)
     except ModuleNotFoundError as error:
         message = "frames, queries and masters need Spark: pip install 'lochan[spark]'"
         raise InvalidInput(message, code="no-spark") from error
-    return cast("_Spark", here.HereSpark(environment, master))
+    return cast("_Spark", here.HereSpark(environment, rules))
 
 
 def run_set(lake: Lake, job_set: str) -> tuple[Job, ...]:

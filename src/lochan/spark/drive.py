@@ -35,7 +35,8 @@ from lochan.bootstrap.driver_process import (
 from lochan.config.surroundings import variables
 from lochan.environment import RealEnvironment
 from lochan.errors import InvalidInput, JobFailed
-from lochan.pipelines.checks import CheckTask
+from lochan.pipelines.checks import CheckTask, require_passed, run_checks
+from lochan.pipelines.places import ProcessPlaces
 from lochan.pipelines.spec import DeclarativeTransform, SparkRules
 from lochan.pipelines.work import JobTask, Progress, Shard
 from lochan.spark.declarative import ProjectRun
@@ -84,10 +85,10 @@ def _end(folder: Path) -> NoReturn:
 def _do(folder: Path, write: Write) -> None:
     if (folder / CHECK).exists():
         check = msgspec.msgpack.decode((folder / CHECK).read_bytes(), type=CheckTask)
-        check_output(_session(check.pipeline), check, RealEnvironment())
+        _check(check)
     elif (folder / TABLE).exists():
         table = msgspec.msgpack.decode((folder / TABLE).read_bytes(), type=TableTask)
-        send_table(_session(table.pipeline), table, RealEnvironment())
+        send_table(job_session(table.pipeline), table, RealEnvironment())
     else:
         task = msgspec.msgpack.decode((folder / TASK).read_bytes(), type=JobTask)
         shards = msgspec.msgpack.decode((folder / SHARDS).read_bytes(), type=list[Shard])
@@ -104,7 +105,7 @@ def drive(task: JobTask, shards: list[Shard], write: Write) -> None:
         for shard in shards:
             write(Line(manifest=ProjectRun(RealEnvironment())(task, shard)))
         return
-    spark = _session(task.pipeline, task.spark)
+    spark = job_session(task.pipeline, task.spark)
     engine = SparkEngine(spark, RealEnvironment(), FrameRun(RealEnvironment()))
     try:
         for manifest in engine.run(task, shards, tell):
@@ -113,7 +114,17 @@ def drive(task: JobTask, shards: list[Shard], write: Write) -> None:
         spark.stop()
 
 
-def _session(pipeline: str, rules: SparkRules | None = None) -> SparkSession:
+def _check(task: CheckTask) -> None:
+    """Check an output; Spark starts for queries alone. Raises JobFailed, InvalidInput."""
+    environment = RealEnvironment()
+    if any(check.sql for check in task.checks):
+        check_output(job_session(task.pipeline), task, environment)
+    else:
+        require_passed(run_checks(task, environment, ProcessPlaces(environment)))
+
+
+def job_session(pipeline: str, rules: SparkRules | None = None) -> SparkSession:
+    """Start a session as a spec says, on this machine where it says nothing."""
     said = rules or SparkRules()
     conf: dict[str, object] = {"spark.ui.enabled": False, **asked_for(said.resources), **said.conf}
     return session(None, conf, master=said.master or None, name=f"lochan {pipeline}")

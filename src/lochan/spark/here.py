@@ -6,21 +6,21 @@ from collections.abc import Iterator, Sequence
 from lochan.environment import Environment
 from lochan.pipelines.checks import Query
 from lochan.pipelines.places import Storages
+from lochan.pipelines.spec import SparkRules
 from lochan.pipelines.work import JobTask, Manifest, Shard, Tell
+from lochan.spark.drive import job_session
 from lochan.spark.frames import FrameRun
 from lochan.spark.job_engine import SparkEngine
 from lochan.spark.output_tables import queries
-from lochan.spark.session import session
 
 
 class HereSpark:
     """A session of this process, and what jobs do with it."""
 
-    def __init__(self, environment: Environment, master: str = "") -> None:
-        """Start it."""
-        conf: dict[str, object] = {"spark.ui.enabled": False}
+    def __init__(self, environment: Environment, rules: SparkRules) -> None:
+        """Start it as a spec says."""
         self._environment = environment
-        self._session = session(None, conf, master=master or None, name="lochan pipelines")
+        self._session = job_session("pipelines", rules)
 
     def run(self, task: JobTask, shards: Sequence[Shard], tell: Tell) -> Iterator[Manifest]:
         """Give the manifest of each shard. Raises as `Engine.run`."""
