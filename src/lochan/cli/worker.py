@@ -41,8 +41,8 @@ def worker(
         lines = Lines(settings.logging.file)
         log = open_log(lines, environment, level=settings.logging.level, format="auto")
         scheduling = Scheduling(opened, settings, log, Path(folder))
-        show.note("looking after pipelines")
         ending = _signalled()
+        show.note("looking after pipelines")
         try:
             while not ending.is_set() and (scheduling.turn() or not once):
                 ending.wait(settings.pipelines.pause_seconds)
