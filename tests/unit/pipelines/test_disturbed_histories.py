@@ -96,7 +96,7 @@ class Life:
             elif what == "revert":
                 revert(lake, output, MAIN, other, TransplantRequest("eve", parent_number=1))
             elif what == "pick":
-                cherry_pick(lake, output, MAIN, other, TransplantRequest("eve", parent_number=1))
+                cherry_pick(lake, output, EXP, other, TransplantRequest("eve", parent_number=1))
             elif what == "merge":
                 merge(lake, output, MAIN, self.world.head(THUMBS, EXP), MergeRequest("eve"))
             else:
@@ -145,8 +145,10 @@ def test_whatever_befalls_an_output_its_next_job_makes_it_right(
     output = life.world.repository(THUMBS)
     create_branch(life.world.lake, output, EXP, life.world.head(THUMBS).id)
     set_gc_rules(life.world.lake, output, 1, {})
-    life.put("a", "x")
-    life.run(MAIN)
+    for name in ("a", "b", "d/c"):
+        life.put(name, "x")
+        life.run(MAIN)
+    life.run(EXP)  # what lies on a branch before its first job stays
     for what, *how in history:
         getattr(life, what)(*how)
         life.world.world.sleep(1)
