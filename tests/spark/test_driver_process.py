@@ -150,6 +150,14 @@ def test_what_a_driver_says_of_a_failure_ends_the_job(tmp_path: Path) -> None:
         ("sys.exit('out of luck')", "status 1 .* it said last: out of luck"),
         ("os.kill(os.getpid(), signal.SIGKILL)", "status -9"),
         ("os.write(int(os.environ['LOCHAN_DRIVER_LINES']), b'{}}\\n')", "what is no line"),
+        (
+            "os.write(int(os.environ['LOCHAN_DRIVER_LINES']), b'x' * (2 << 20))",
+            "what is no line",
+        ),
+        (
+            "print('x' * (9 << 20)); sys.exit('password=word')",
+            r"last: .{,205}password=\*\*\*",
+        ),
     ],
 )
 def test_a_driver_that_comes_to_no_end_leaves_the_job_to_the_next(

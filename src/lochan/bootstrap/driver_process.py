@@ -24,7 +24,6 @@ import selectors
 import signal
 import subprocess
 import sys
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,6 +34,7 @@ import msgspec
 from lochan.config.surroundings import variables
 from lochan.errors import JobFailed, Unavailable
 from lochan.pipelines.checks import CheckTask
+from lochan.pipelines.masked_spec import masked_text
 from lochan.pipelines.spec import Egress
 from lochan.pipelines.work import JobTask, Manifest, Progress, Shard, Tell
 
@@ -48,6 +48,9 @@ NOTHING_TOLD: Final[Mapping[str, str]] = {}
 _LOOK_S: Final = 1.0
 _END_S: Final = 5.0
 _LAST_LINES: Final = 8
+_LAST_BYTES: Final = 8 << 10
+_SHOWN: Final = 200  # characters of each
+_LONGEST_LINE: Final = 1 << 20
 # Nothing of ours: what finds programs, speaks to a cloud's storage, or says how Spark is set up.
 _PASSED: Final = (
     "PATH",
@@ -209,13 +212,17 @@ def _lines(source: IO[bytes]) -> Iterator[Line | None]:
             if not read:
                 return
             *whole, held = (held + read).split(b"\n")
+            if len(held) > _LONGEST_LINE:
+                raise _no_line()
             for line in whole:
                 try:
                     yield decoder.decode(line)
                 except msgspec.MsgspecError as error:
-                    raise Unavailable(
-                        "the driver wrote what is no line", code="driver-died"
-                    ) from error
+                    raise _no_line() from error
+
+
+def _no_line() -> Unavailable:
+    return Unavailable("the driver wrote what is no line", code="driver-died")
 
 
 def _passed() -> dict[str, str]:
@@ -227,7 +234,9 @@ def _passed() -> dict[str, str]:
 
 
 def _last(log: Path) -> str:
-    """Give the last lines of a log, for a message."""
-    with log.open(encoding="utf-8", errors="replace") as lines:
-        last = deque((line.strip() for line in lines if line.strip()), maxlen=_LAST_LINES)
-    return f"; it said last: {' | '.join(last)}" if last else ""
+    """Give the last lines of a log, for a message; how long it is, the user's code decides."""
+    with log.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - _LAST_BYTES))
+        text = file.read().decode(errors="replace")
+    last = [line.strip()[-_SHOWN:] for line in text.splitlines() if line.strip()][-_LAST_LINES:]
+    return f"; it said last: {masked_text(' | '.join(last))}" if last else ""
