@@ -83,6 +83,11 @@ def test_a_run_that_fails_shows_its_jobs_and_ends_with_one(
     lochan("pipeline", "update", file)
     ran = lochan("pipeline", "run", "words", code=1)
     assert "TypeError" in ran.err
+    assert "Traceback" not in ran.out + ran.err
+    job = ran.lines[1].split()[1]
+    assert f"`lochan job logs {job}" in ran.err
+    assert "line 3, in count" in lochan("job", "logs", job).out
+    assert "published nothing" in lochan("job", "datums", job).err
     assert [line.split()[2] for line in ran.lines[1:3]] == ["failure", "unrunnable"]
     lochan.capture.readouterr()
     assert run(["pipeline", "test", str(file), "-p", "words", *lochan.options]) == 1
@@ -132,6 +137,7 @@ def test_jobs_are_listed_shown_and_their_datums_and_lines(lochan: LakeCommands, 
     ]
     assert lochan("job", "wait", words["id"]).lines[1].split()[2] == "success"
     lochan("job", "show", "nothing", *short, code=3)
+    lochan("job", "show", "nothing", code=3)
 
 
 def test_a_job_that_waits_is_stopped(lochan: LakeCommands, file: Path) -> None:

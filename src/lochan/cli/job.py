@@ -14,11 +14,12 @@ from lochan.errors import NotFound
 
 app = new_app("Look at jobs, their datums and logs; stop them.")
 
-JobName = Annotated[str, typer.Argument(help="Id of the job, or how it begins (with --pipeline).")]
+JobName = Annotated[str, typer.Argument(help="Id of the job, or how it begins.")]
 OfPipeline = Annotated[
-    str, typer.Option("--pipeline", "-p", help="Whose job it is, for an id that is cut.")
+    str, typer.Option("--pipeline", "-p", help="Whose job it is, to find a cut id sooner.")
 ]
 _WHOLE: Final = 32
+_LOOKED_AT: Final = 1000  # jobs of a pipeline, the newest
 
 
 @on_lake(app, "list")
@@ -40,7 +41,7 @@ def list_jobs(
 def show_job(show: Show, lake: Lake, job: JobName, *, pipeline: OfPipeline = "") -> None:
     """Show a job: what it read, what it made.
 
-    Example: lochan job show 3f2c… --pipeline words
+    Example: lochan job show 3f2c91ab
     """
     found = lake.pipelines.jobs.get(_whole(lake, job, pipeline))
     columns = {
@@ -54,6 +55,7 @@ def show_job(show: Show, lake: Lake, job: JobName, *, pipeline: OfPipeline = "")
         "job set": lambda one: one.job_set,
         "drivers": lambda one: one.epoch,
         "egress": lambda one: one.egress,
+        "reason": lambda one: one.reason,
     }
     show.record(found, columns)
 
@@ -62,7 +64,7 @@ def show_job(show: Show, lake: Lake, job: JobName, *, pipeline: OfPipeline = "")
 def wait(show: Show, lake: Lake, job: JobName, *, pipeline: OfPipeline = "") -> None:
     """Wait for a job and all jobs of its set; exit code 1 where one fails.
 
-    Example: lochan job wait 3f2c… --pipeline words
+    Example: lochan job wait 3f2c91ab
     """
     found = lake.pipelines.jobs.get(_whole(lake, job, pipeline))
     run = lake.pipelines.jobs.run(found.job_set)
@@ -74,7 +76,7 @@ def wait(show: Show, lake: Lake, job: JobName, *, pipeline: OfPipeline = "") -> 
 def stop(show: Show, lake: Lake, job: JobName, *, pipeline: OfPipeline = "") -> None:
     """Ask for the end of a job; its output stays as it was.
 
-    Example: lochan job stop 3f2c… --pipeline words
+    Example: lochan job stop 3f2c91ab
     """
     asked = lake.pipelines.jobs.stop(_whole(lake, job, pipeline))
     show.done(f"job {asked.id} is asked to end", job=asked.id)
@@ -84,10 +86,13 @@ def stop(show: Show, lake: Lake, job: JobName, *, pipeline: OfPipeline = "") -> 
 def datums(show: Show, lake: Lake, job: JobName, *, pipeline: OfPipeline = "") -> None:
     """List the datums of what a job published.
 
-    Example: lochan job datums 3f2c… --pipeline words
+    Example: lochan job datums 3f2c91ab
     """
+    found = lake.pipelines.jobs.get(_whole(lake, job, pipeline))
+    if not found.commit:
+        show.note(f"it published nothing; `lochan job logs {found.id[:12]}` has what its code said")
     show.rows(
-        lake.pipelines.jobs.datums(_whole(lake, job, pipeline)),
+        lake.pipelines.jobs.datums(found.id),
         {
             "datum": lambda one: one.id[:12],
             "state": lambda one: one.state,
@@ -110,7 +115,7 @@ def logs(
 ) -> None:
     """Show what a job's code printed.
 
-    Example: lochan job logs 3f2c… --pipeline words --datum 91ab
+    Example: lochan job logs 3f2c91ab --datum 77
     """
     found = lake.pipelines.jobs.logs(_whole(lake, job, pipeline), datum)
     if show.json:
@@ -134,7 +139,7 @@ def shards(
 ) -> None:
     """List the shards of a job that have finished so far, or look at one as at a branch.
 
-    Example: lochan job shards 3f2c… --pipeline words --branch 0
+    Example: lochan job shards 3f2c91ab --branch 0
     """
     jobs, name = lake.pipelines.jobs, _whole(lake, job, pipeline)
     found = jobs.shards(name) if branch is None else [jobs.show_shard(name, branch)]
@@ -145,16 +150,20 @@ def shards(
 def events(show: Show, lake: Lake, job: JobName, *, pipeline: OfPipeline = "") -> None:
     """Give a job as events of OpenLineage.
 
-    Example: lochan job events 3f2c… --pipeline words
+    Example: lochan job events 3f2c91ab
     """
     show.value(lake.pipelines.jobs.events(_whole(lake, job, pipeline)))
 
 
 def _whole(lake: Lake, job: str, pipeline: str) -> str:
-    """Find a job by how its id begins. Raises NotFound."""
-    if len(job) == _WHOLE or not pipeline:
+    """Find a job by how its id begins, of one pipeline or of any. Raises NotFound."""
+    if len(job) == _WHOLE:
         return job
-    for found in lake.pipelines.jobs.of(pipeline, max_amount=1000):
-        if found.id.startswith(job):
-            return found.id
-    raise NotFound(f"{pipeline} has no job that begins with {job!r}", code="job-not-found")
+    pipelines = lake.pipelines
+    names = [pipeline] if pipeline else [one.pipeline for one in pipelines.list()]
+    for name in names:
+        for found in pipelines.jobs.of(name, max_amount=_LOOKED_AT):
+            if found.id.startswith(job):
+                return found.id
+    where = f"{pipeline} has" if pipeline else "there is"
+    raise NotFound(f"{where} no job that begins with {job!r}", code="job-not-found")

@@ -98,6 +98,9 @@ def _file_lines(path: str, steps: list[FileStep], *, down: bool) -> Iterator[str
         yield f"{path}: no job {'read' if down else 'wrote'} it"
     for step in steps:
         yield f"{path}: datum {step.datum[:12]} of {step.pipeline}, job {step.job[:12]}"
-        for place in step.results if down else step.sources:
+        places = step.results if down else step.sources
+        if not places:
+            yield "   nothing that can be shown"
+        for place in places:
             name = f" as {place.input}" if place.input else ""
             yield f"   {place.repository}@{place.commit[:12]}:{place.path}{name}"

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from lochan.cli.show import Show
-from lochan.client.jobs import ENDS, Run, Watch
+from lochan.client.jobs import ENDS, Run, Watch, reason_of
 from lochan.shapes.jobs import Job, JobSet
 
 
@@ -37,7 +37,7 @@ JOB_COLUMNS: Final[dict[str, Callable[[Job], object]]] = {
     "datums": datums,
     "took": took,
     "commit": lambda job: job.commit[:12],
-    "reason": lambda job: job.reason,
+    "reason": reason_of,
 }
 
 

@@ -26,11 +26,17 @@ from lochan.shapes.jobs import (
 ENDS: Final = frozenset({"success", "failure", "killed", "unrunnable", "skipped"})
 GOOD: Final = frozenset({"success", "skipped"})
 _LOOK_S: Final = 0.5
+_LOG: Final = "; its log ends: "  # what follows in a reason is for who looks at one job
 
 Watch = Callable[[JobSet], object]
 """Told how far the jobs of a run are, whenever somebody looked."""
 Drive = Callable[[str], object]
 """Drives the jobs of a set to their ends, in this process: for a lake that is in it, too."""
+
+
+def reason_of(job: Job) -> str:
+    """Say in short why a job ended as it did: without the end of a datum's log."""
+    return job.reason.partition(_LOG)[0]
 
 
 class Jobs:
@@ -148,8 +154,8 @@ class Run:
         """Raise JobFailed if a job, when last looked at, had come to no good end."""
         for job in self.jobs:
             if job.state in ENDS - GOOD:
-                message = f"{job.pipeline} ended as {job.state}: {job.reason}"
-                raise JobFailed(message, job=job.id)
+                message = f"{job.pipeline} ended as {job.state}: {reason_of(job)}"
+                raise JobFailed(f"{message}; see `lochan job logs {job.id}`", job=job.id)
 
     def _repr_html_(self) -> str:
         rows = [(job.pipeline, job.state, job.reason, job.commit[:12]) for job in self.jobs]
