@@ -9,7 +9,7 @@ what was computed before is remembered, and runs nothing.
 from collections.abc import Mapping, Sequence
 
 from lochan.errors import InvalidInput
-from lochan.model.ids import RepositoryId
+from lochan.model.ids import RepositoryId, valid_branch_name
 from lochan.operations.lake import Lake
 from lochan.operations.reference import commit_of
 from lochan.pipelines.graph import Graph, place_of
@@ -33,8 +33,10 @@ def run_by_hand(
 ) -> JobSet:
     """Decide a run; `commits` fixes inputs of the named pipelines to refs, by the inputs' names.
 
-    Raises: NotFound for a pipeline or a ref, InvalidInput for an input that is none.
+    Raises: NotFound for a pipeline or a ref, InvalidInput for an input or a branch that is none.
     """
+    if branch:
+        valid_branch_name(branch)
     graph = load_graph(lake)
     pins = _pins(lake, graph, pipelines, commits or {})
     cause = Cause(kind=MANUAL, key=key or lake.environment.new_id())

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from lochan.errors import LochanError
+from lochan.errors import InvalidInput, LochanError
 from lochan.faults import Crashed, Fault
 from lochan.kv.faulty import Faulty, fail_nth
 from lochan.model.ids import ObjectKey, RepositoryId
@@ -100,6 +100,14 @@ def test_a_job_set_by_hand_runs_what_hangs_below_once(world: PipelineWorld) -> N
     drive_all(world)
     settled(world)
     assert [job.state.value for job in jobs_of(world, "two")].count("success") == 2
+
+
+@pytest.mark.parametrize("branch", ["../x", "a b", "a\0b", "-x"])
+def test_a_run_on_a_branch_that_can_be_none_is_refused(world: PipelineWorld, branch: str) -> None:
+    made(world, "one", reads(PHOTOS))
+    with pytest.raises(InvalidInput, match="branch"):
+        run_by_hand(world.lake, ["one"], branch=branch)
+    assert jobs_of(world, "one") == []
 
 
 @pytest.mark.parametrize("disturb", ["fence", "reset"])
