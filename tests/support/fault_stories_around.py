@@ -5,24 +5,28 @@ Like those of fault_stories, of which they are a part.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from lochan.errors import Conflict
-from lochan.model.ids import BranchName, RepositoryId, StorageNamespace
+from lochan.model.ids import BranchName, ObjectKey, RepositoryId, StorageNamespace
 from lochan.model.records import BranchProtectionRule
 from lochan.model.tasks import Task
 from lochan.operations import repositories
+from lochan.operations.gc.collect import Collection
 from lochan.operations.import_objects import ImportRequest
 from lochan.operations.import_paths import ImportPath
 from lochan.operations.import_sources import ImportSources
 from lochan.operations.kv_restore import restore_store
 from lochan.operations.kv_snapshot import snapshot_store
 from lochan.operations.kv_snapshot_parts import list_snapshots
+from lochan.operations.listed_inventory import list_inventory
 from lochan.operations.protection import (
     add_branch_protection,
     get_branch_protection,
     remove_branch_protection,
     set_branch_protection,
 )
+from lochan.operations.read_object import recall_entry, stat_committed
 from lochan.operations.repository_metadata import (
     delete_repository_metadata,
     get_repository_metadata,
@@ -31,6 +35,7 @@ from lochan.operations.repository_metadata import (
 from lochan.operations.restore_refs import read_manifest
 from lochan.operations.retention import delete_gc_rules, get_gc_rules, set_gc_rules
 from lochan.operations.sample_data import add_sample_data
+from lochan.operations.start_collection import start_collection, start_report, start_undo
 from lochan.operations.start_dump import start_dump, start_restore
 from lochan.operations.start_import import start_import
 from lochan.operations.storage_namespaces import allowed_namespace
@@ -38,6 +43,8 @@ from lochan.operations.task_rows import TaskKind, TaskRows
 from lochan.operations.tasks import Tasks
 from support.fault_ground import KEPT, MAIN, Place
 
+B = ObjectKey(b"d/b")
+LISTED = b"key,address,size,e_tag,last_modified\nx,mem://far/raw/x,1,ex,2024-05-06T07:08:09Z\n"
 SNAPSHOTS = StorageNamespace("mem://snapshots")
 PATHS = [ImportPath("mem://far/raw/", b"in/")]
 SOURCES = ImportSources(prefixes=["mem://far"])
@@ -84,6 +91,47 @@ def begin_restore(place: Place) -> None:
     )
 
 
+def begin_collection(place: Place, *, is_plan: bool) -> None:
+    ended(
+        place,
+        TaskKind.COLLECT,
+        lambda tasks: start_collection(
+            place.lake, tasks, place.known.repository, Collection(), is_plan=is_plan
+        ),
+    )
+
+
+def begin_undo(place: Place) -> None:
+    """Undo a run that never was: it is told so."""
+    with suppress(Conflict):
+        ended(
+            place,
+            TaskKind.COLLECT,
+            lambda tasks: start_undo(place.lake, tasks, place.known.repository, "never"),
+        )
+
+
+def begin_report(place: Place) -> None:
+    ended(
+        place,
+        TaskKind.STORAGE_REPORT,
+        lambda tasks: start_report(place.lake, tasks, place.known.repository, [MAIN]),
+    )
+
+
+def recall(place: Place) -> None:
+    """What memory holds is told without a call; what it does not hold is no answer."""
+    read = stat_committed(*place.where, place.known.on_dev.id, B)
+    assert recall_entry(*place.where, place.known.on_dev.id, B) in (None, read)
+
+
+def read_inventory(place: Place) -> None:
+    place.again().lake.storage(SNAPSHOTS).objects.put("inventory.csv", LISTED)
+    objects = place.lake.storage(SNAPSHOTS).objects
+    listed = list_inventory(objects, "inventory.csv", "mem://far/raw/", b"to/")
+    assert [one.key for one in listed] == [b"to/x"]
+
+
 def save_and_fill(place: Place) -> None:
     """Save the store, find what was saved, and fill another one with it."""
     objects = place.lake.storage(SNAPSHOTS).objects
@@ -109,5 +157,9 @@ AROUND: dict[str, Callable[[Place], object]] = {
     "start import": begin_import,
     "start dump": begin_dump,
     "start restore": begin_restore,
+    "start undo": begin_undo,
+    "start report": begin_report,
+    "recall": recall,
+    "read an inventory": read_inventory,
     "snapshot": save_and_fill,
 }

@@ -42,6 +42,7 @@ from lochan.operations.repositories import delete_repository
 from lochan.operations.storage_report import storage_report
 from lochan.refs.cleaner import Cleaner
 from support.fault_ground import DEV, FILES, MAIN, NAMESPACE, OLD, V1, Place
+from support.fault_stories_around import begin_collection
 
 REFS = (MAIN, DEV, OLD, FILES, V1)
 EXPORTED = StorageNamespace("mem://exported")
@@ -213,6 +214,8 @@ BEYOND: dict[str, Callable[[Place], object]] = {
     "collect what was condemned": collect_all,
     "collect at once": lambda p: collect_all(p, AT_ONCE),
     "undo a collection": undo_all,
+    "start plan": lambda p: begin_collection(p, is_plan=True),
+    "start collection": lambda p: begin_collection(p, is_plan=False),
     "hold work": hold_work,
     "empty the trash": empty_all,
     "empty the trash of the living": empty_all,
@@ -226,6 +229,8 @@ GROUNDS: dict[str, Callable[[Place], Place]] = {
     "plan a collection": grown_old,
     "collect what was condemned": condemned,
     "collect at once": grown_old,
+    "start plan": grown_old,
+    "start collection": grown_old,
     "undo a collection": in_trash,
     "empty the trash": in_trash,
     "empty the trash of the living": alive_in_trash,

@@ -36,6 +36,7 @@ import msgspec
 from lochan.errors import InvalidInput
 from lochan.pipelines.datum import hashed
 from lochan.pipelines.imports import Modules
+from lochan.pipelines.records import encode
 from lochan.pipelines.spec import (
     DeclarativeTransform,
     FrameTransform,
@@ -45,7 +46,6 @@ from lochan.pipelines.spec import (
     leaves,
 )
 from lochan.pipelines.syntax import syntax_digest
-from lochan.pipelines.tables import encode
 
 Files = Mapping[str, bytes]  # by path below the code's folder, with slashes
 Closure = tuple[str, tuple[str, ...]]  # digest, and the files that went into it

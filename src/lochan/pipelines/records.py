@@ -26,6 +26,7 @@ from lochan.pipelines.spec import Spec
 from lochan.pipelines.work import Code, Progress
 
 PIPELINES: Final = b"pipelines"
+_encoder: Final = msgspec.json.Encoder(order="deterministic")
 
 
 class PipelineState(Enum):
@@ -177,3 +178,8 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     life: str = ""  # of the pipeline (`graph.Node.life`): another one has seen nothing of it
     job_set: str = ""
     when: Instant = EPOCH
+
+
+def encode(record: object) -> bytes:
+    """Give a record's one spelling in JSON."""
+    return _encoder.encode(record)

@@ -24,12 +24,12 @@ from lochan.pipelines.records import (
     PipelineRecord,
     PipelineVersion,
     Seen,
+    encode,
 )
 
 T = TypeVar("T")
 
 _LARGEST_MS: Final = 10**15 - 1
-_encoder: Final = msgspec.json.Encoder(order="deterministic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +62,6 @@ class PipelineTables:
             Table(store, PIPELINES, b"seen/", encode, _decoding(Seen)),
             Table(store, PIPELINES, b"memo/", str.encode, bytes.decode),
         )
-
-
-def encode(record: object) -> bytes:
-    """Give a record's one spelling in JSON."""
-    return _encoder.encode(record)
 
 
 def version_name(pipeline: str, version: str) -> bytes:
