@@ -268,7 +268,10 @@ class _Run:
 
     def _require_few_failed(self) -> None:
         counts, rule = self._job.counts, self._spec.job.max_failed
-        if counts.failed and counts.failed > most_failed(rule, counts.total):
+        if not counts.failed:
+            return
+        hold_inputs(self._lake, self._job, self._job.pins)  # else it is their loss, not the datums'
+        if counts.failed > most_failed(rule, counts.total):
             message = f"{counts.failed} of {counts.total} datums failed, and {rule} is the most"
             raise JobFailed(message, code="job-too-many-failed")
 

@@ -19,7 +19,7 @@ from lochan.pipelines.records import JobState
 from lochan.pipelines.registry import delete_pipeline
 from lochan.pipelines.run_by_hand import run_by_hand
 from lochan.pipelines.run_job import Step
-from lochan.pipelines.spec import Collision, Output
+from lochan.pipelines.spec import Collision, DatumRules, Output
 from lochan.pipelines.tables import PipelineTables
 from support.pipeline_world import MAIN, PHOTOS, THUMBS, PipelineWorld, namespace_of, ran, thumbs
 
@@ -136,6 +136,21 @@ def test_an_input_that_was_made_again_under_a_job_makes_it_unrunnable(
     job = world.decide(world.put({"a": "one"})).jobs[0].job
     ended = world.drive(job, make_again)
     assert (ended.state, "made again" in ended.reason) == (JobState.UNRUNNABLE, True)
+
+
+def test_rel_P4_datums_that_fail_since_their_input_was_deleted_leave_the_output_as_it_was() -> None:
+    """Quarantine is for datums that are wrong: without this it would empty the output."""
+    world = PipelineWorld.open()
+    world.create(thumbs(datum=DatumRules(on_error="quarantine", tries=1)))
+    world.run({"a": "one"})
+
+    def lost(img: InputFiles, out: Out) -> None:
+        delete_repository(world.lake, world.repository(PHOTOS))
+        raise ValueError("nothing to read")
+
+    job = world.decide(world.put({"a": "two"})).jobs[0].job
+    assert world.running(lost).drive(job).state is JobState.UNRUNNABLE
+    assert world.shown() == {"a": "ONE"}
 
 
 def test_rel_P4_what_a_job_wrote_is_held_though_the_driver_that_wrote_it_has_lost_it(
