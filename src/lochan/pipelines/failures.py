@@ -9,7 +9,11 @@
 Everything else that is raised leaves the job open, and its next driver tries again.
 """
 
-from lochan.errors import Conflict
+from collections.abc import Callable
+
+from lochan.errors import Conflict, LochanError
+
+Failed = Callable[[LochanError], None]  # hears of what fails while others go on
 
 
 class JobKilled(Conflict):

@@ -25,7 +25,14 @@ from hashlib import sha256
 
 import msgspec
 
-from lochan.errors import AlreadyExists, Conflict, InvalidInput, NotFound, PredicateFailed
+from lochan.errors import (
+    AlreadyExists,
+    Conflict,
+    Corruption,
+    InvalidInput,
+    NotFound,
+    PredicateFailed,
+)
 from lochan.kv.table import Stored, Table
 from lochan.model.ids import RepositoryId
 from lochan.model.instant import Instant, from_seconds
@@ -34,6 +41,7 @@ from lochan.operations.lake import Lake
 from lochan.pipelines import jobs
 from lochan.pipelines.code import Files, closure_of, pack, stated, transform_digest
 from lochan.pipelines.datum import hashed
+from lochan.pipelines.failures import Failed
 from lochan.pipelines.graph import Graph, Node
 from lochan.pipelines.output import (
     Namespaces,
@@ -177,9 +185,13 @@ def list_versions(lake: Lake, pipeline: str) -> tuple[PipelineVersion, ...]:
     return tuple(sorted(found, key=lambda one: (-one.created, one.version)))
 
 
-def load_graph(lake: Lake) -> Graph:
-    """Read the graph of all pipelines; of those that do not go together, the later is left out."""
-    return _joined(_nodes(lake))
+def load_graph(lake: Lake, failed: Failed | None = None) -> Graph:
+    """Read the graph of all pipelines; of those that do not go together, the later is left out.
+
+    One whose rows are damaged is left out as well, if somebody hears of it. Raises: Corruption,
+    NotFound, if nobody does.
+    """
+    return _joined(_nodes(lake, failed))
 
 
 def digest_for_job(record: PipelineRecord, version: PipelineVersion, job: str) -> bytes:
@@ -296,10 +308,16 @@ def _set_back(
         table.set_if(name, before, mine.predicate)
 
 
-def _nodes(lake: Lake) -> Iterator[tuple[Instant, Node]]:
+def _nodes(lake: Lake, failed: Failed | None = None) -> Iterator[tuple[Instant, Node]]:
     """Give every pipeline, and since when it is what it is."""
     for record in list_pipelines(lake):
-        version = get_version(lake, record.pipeline, record.version)
+        try:
+            version = get_version(lake, record.pipeline, record.version)
+        except (NotFound, Corruption) as error:
+            if failed is None:
+                raise
+            failed(error)
+            continue
         paused = record.state is PipelineState.PAUSED
         incarnation = f"{record.unique_identifier}/{record.reprocess}"
         yield (

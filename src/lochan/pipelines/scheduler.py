@@ -16,10 +16,11 @@ from typing import Final, Protocol
 from lochan.errors import LochanError, Unavailable
 from lochan.operations.lake import Lake
 from lochan.pipelines.after import close_ended
+from lochan.pipelines.failures import Failed
 from lochan.pipelines.jobs import Readiness, open_jobs, readiness, upstream_of
 from lochan.pipelines.records import Job
 from lochan.pipelines.registry import load_graph
-from lochan.pipelines.sweep import Failed, sweep
+from lochan.pipelines.sweep import sweep
 from lochan.pipelines.ticks import tick
 
 
@@ -74,7 +75,7 @@ class Scheduler:
         close_ended(self._lake)
 
     def _decide(self) -> None:
-        graph = load_graph(self._lake)
+        graph = load_graph(self._lake, self._failed)
         if graph.nodes:
             tick(self._lake, graph, self._failed)
             sweep(self._lake, graph, self._failed)

@@ -17,7 +17,7 @@ same decision is made again, and found to be there.
     each_commit                                  a set for every commit, oldest first
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -28,6 +28,7 @@ from lochan.model.instant import from_seconds
 from lochan.model.records import Commit
 from lochan.operations.lake import Lake
 from lochan.pipelines.commit_metadata import JOB_SET
+from lochan.pipelines.failures import Failed
 from lochan.pipelines.graph import Graph, Node, Place
 from lochan.pipelines.job_sets import decide
 from lochan.pipelines.jobs import list_jobs, open_jobs
@@ -38,8 +39,6 @@ from lochan.pipelines.triggers import Move, commits_since, find_move, is_due, mo
 
 COMMIT = "commit"
 _LOOKED_AT: Final = 100  # jobs of a pipeline, on the way to its last one on a branch
-
-Failed = Callable[[LochanError], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,10 +27,10 @@ from lochan.operations.list_objects import list_objects
 from lochan.operations.put_object import put_object
 from lochan.operations.reference import commit_of
 from lochan.pipelines.cron import Schedule
+from lochan.pipelines.failures import Failed
 from lochan.pipelines.graph import TICKS, Graph, Node
 from lochan.pipelines.provenance import find_repository
 from lochan.pipelines.spec import CronInput, cron_repository, leaves
-from lochan.pipelines.sweep import Failed
 from lochan.pipelines.tables import PipelineTables
 
 TICK = "lochan.tick"

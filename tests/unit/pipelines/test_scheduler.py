@@ -15,7 +15,7 @@ from lochan.pipelines.records import Job
 from lochan.pipelines.run_job import run_job
 from lochan.pipelines.scheduler import Scheduler, ready_jobs
 from lochan.pipelines.spec import Trigger
-from lochan.pipelines.tables import PipelineTables
+from lochan.pipelines.tables import PipelineTables, version_name
 from support.pipeline_graph import jobs_of, made, reads, swept
 from support.pipeline_world import PHOTOS, PipelineWorld
 
@@ -144,6 +144,18 @@ def test_a_job_without_its_set_keeps_no_other_waiting(drivers: Drivers) -> None:
         ["two"],
         ["job-set-not-found"],
     )
+
+
+def test_a_pipeline_whose_version_is_lost_keeps_no_other_waiting(drivers: Drivers) -> None:
+    world = drivers.world
+    made(world, "one", reads(PHOTOS))
+    made(world, "two", reads(PHOTOS))
+    tables = PipelineTables.of(world.lake.store)
+    version = tables.specs.get(b"one").record.version
+    tables.versions.delete(version_name("one", version))
+    drivers.scheduler(at_once=9).turn()
+    assert drivers.started == ["two"]
+    assert [error.code for error in drivers.told] == ["pipeline-version-not-found"]
 
 
 def test_a_job_set_is_read_once_a_turn_however_many_jobs_it_has(drivers: Drivers) -> None:
