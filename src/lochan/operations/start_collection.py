@@ -5,7 +5,7 @@ A server has writers, so it collects with the whole grace at least; a shorter on
 on the stores of a lake that nobody writes to. What is refused at first sight is refused at once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -22,12 +22,26 @@ from lochan.operations.storage_report import storage_report
 from lochan.operations.task_rows import TaskKind
 from lochan.operations.tasks import Report, Tasks
 
+Work = Callable[[], object]
+
+
+def _nothing() -> None:
+    """Clear nothing away."""
+
 
 def start_collection(
-    lake: Lake, tasks: Tasks, repository: Repository, how: Collection, *, is_plan: bool
+    lake: Lake,
+    tasks: Tasks,
+    repository: Repository,
+    how: Collection,
+    *,
+    is_plan: bool,
+    first: Work = _nothing,
+    last: Work = _nothing,
 ) -> Task:
     """Begin to collect, or to plan it; the task's report is that of the run.
 
+    What others have to clear away is cleared by `first` before a run, and by `last` behind it.
     Raises: InvalidInput, code gc-grace or gc-idle, for bounds that are too short beside writers;
     Refused, Throttled.
     """
@@ -42,7 +56,11 @@ def start_collection(
     run = plan if is_plan else collect
 
     def work(report: Report) -> str:
+        if not is_plan:
+            first()
         found = run(lake, repository, how, lambda _, count: report.progress(count))
+        if not is_plan:
+            last()
         return msgspec.json.encode(found).decode()
 
     return tasks.begin(repository, TaskKind.COLLECT, work)

@@ -21,6 +21,8 @@ from lochan.model.tasks import Task
 from lochan.operations.gc.collect import Collection
 from lochan.operations.start_collection import start_collection, start_report, start_undo
 from lochan.operations.task_rows import TaskKind
+from lochan.pipelines.after import clear_holds
+from lochan.pipelines.sweep_work import sweep_work
 from lochan.shapes.collection import (
     CollectionCreation,
     CollectionReport,
@@ -65,7 +67,16 @@ def collection_submit(call: Call) -> TaskInfo:
         force=told.force,
         idle_s=told.idle_days * _DAY,
     )
-    task = start_collection(call.lake, call.services.tasks, call.repository, how, is_plan=told.plan)
+    where = call.lake, call.repository
+    task = start_collection(
+        call.lake,
+        call.services.tasks,
+        call.repository,
+        how,
+        is_plan=told.plan,
+        first=lambda: clear_holds(*where),
+        last=lambda: sweep_work(*where, how.grace_s),
+    )
     return TaskInfo(id=task.id)
 
 

@@ -9,7 +9,11 @@ from lochan.access.actions import (
     PREPARE_GARBAGE_COLLECTION_COMMITS,
     PREPARE_GARBAGE_COLLECTION_UNCOMMITTED,
 )
+from lochan.objects.walk import walk
 from lochan.operations.gc.collect import Collection, collect
+from lochan.operations.gc.held import hold, holds
+from lochan.pipelines.records import Job, JobState
+from lochan.pipelines.tables import PipelineTables
 from support.object_routes import Objects, allow
 from support.web import Api
 from support.web_tasks import commit, make_repository, put, settled
@@ -41,6 +45,21 @@ def test_a_plan_and_a_run_tell_what_they_found(garbage: Api) -> None:
     assert "error" not in planned
     ran = done(garbage, RUNS)
     assert (ran["report"]["is_plan"], ran["report"]["moved"]) == (False, 0)
+
+
+def test_a_run_clears_away_what_jobs_have_left_that_ended(garbage: Api) -> None:
+    """Else a hold of theirs would keep all garbage, and their fragments would stay for ever."""
+    lake, repository = garbage.services.lake, garbage.services.repositories.fresh("lake-1")
+    objects = lake.storage(repository.storage_namespace).objects
+    for name, state in (("over", JobState.FAILURE), ("open", JobState.RUNNING)):
+        job = Job(id=name, job_set="s", pipeline="p", version="v", state=state)
+        PipelineTables.of(lake.store).jobs.set(name.encode(), job)
+        hold(lake, repository, f"{name}-1")
+        objects.put(f"_work/jobs/{name}/1/0/x/fragment", b"")
+    assert "error" not in done(garbage, RUNS)
+    assert list(holds(lake, repository)) == ["open-1"]
+    left = [listed.address for listed in walk(objects, "_work/")]
+    assert left == ["_work/jobs/open/1/0/x/fragment"]
 
 
 def test_a_run_is_undone(garbage: Api) -> None:
