@@ -181,6 +181,12 @@ class SmallLake:
             case "listDatums":
                 return Meant(path={"job": self.job_set()["jobs"][0]["id"]}, query={"after": ""})
             case "showShard":
+                drive(self.api.services.lake)  # what others asked for would take the change
+                at = f"{LAKE}/branches/main"
+                self.api.post(f"{at}/objects", params={"path": "a/b"}, body=b"not read yet")
+                self.api.post(f"{at}/commits", json={"message": "for a shard"})
+                drive(self.api.services.lake)  # what others asked for would take our datums
+                self.make()
                 job = self.job_set()["jobs"][0]["id"]
                 drive(self.api.services.lake)
                 return Meant(path={"job": job, "shard": "0"})
