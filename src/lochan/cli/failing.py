@@ -2,7 +2,7 @@
 """Every error as one line on stderr that says what to do, and an exit code for scripts.
 
     0     it was done
-    1     it failed: damage was found, a file could not be read or written, a bug
+    1     it failed: damage was found, a file could not be read or written, a job failed, a bug
     2     the command or the settings are wrong; nothing was tried
     3     what was named does not exist, or is being removed
     4     conflict: the name is taken, or somebody else changed it; look again, then repeat
