@@ -4,11 +4,12 @@
 `make demo` runs it. The server is a real one in a process of its own, `lochan quickstart`, over the
 embedded stores (SQLite, local files); it is stopped at the end. The data is the source text of
 Python's standard library, which every machine with Python has. The lake stays in .cache/demo, to be
-looked at; the next run starts it afresh.
+looked at; the next run starts it afresh. With --quick the steps on Spark are left out.
 """
 
 import codecs
 import shutil
+import sys
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -29,6 +30,7 @@ from lochan.errors import Conflict, InvalidInput
 from lochan.shapes.refs import Diff
 
 FOLDER = Path(".cache/demo")
+QUICK = "--quick"
 LIBRARY = Path(codecs.__file__).parent
 PACKAGES = ("collections", "email", "html", "http", "importlib", "json", "logging", "xml")
 # lakeFS's published quickstart key: its clients and tutorials work unchanged.
@@ -197,8 +199,9 @@ def run(lake: Lake, url: str) -> None:
     conflict(repository, main)
     crowd(repository, main)
     way_back(main)
-    show_spark(lake, repository, step, tell)
-    show_pipeline(lake, repository, step, tell)
+    if QUICK not in sys.argv:
+        show_spark(lake, repository, step, tell)
+        show_pipeline(lake, repository, step, tell)
     show_log(main)
 
 

@@ -12,8 +12,8 @@ import pytest
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
 
-def run_demo(folder: Path) -> str:
-    command = [sys.executable, "-W", "error", str(EXAMPLES / "demo.py")]
+def run_demo(folder: Path, *options: str) -> str:
+    command = [sys.executable, "-W", "error", str(EXAMPLES / "demo.py"), *options]
     ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     return ran.stdout
@@ -62,7 +62,7 @@ def test_the_demo_runs_a_pipeline_that_skips_what_did_not_change(shown: str) -> 
 
 
 def test_the_demo_can_be_run_again_and_leaves_no_server(shown: str, folder: Path) -> None:
-    url = re.search(r"http://127\.0\.0\.1:\d+", run_demo(folder))
+    url = re.search(r"http://127\.0\.0\.1:\d+", run_demo(folder, "--quick"))
     assert url is not None
     with pytest.raises(httpx.ConnectError):
         httpx.get(url[0])
