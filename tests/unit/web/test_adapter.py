@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -146,5 +146,6 @@ def test_memory_stays_bounded_while_much_goes_in_and_out(echo: Echo) -> None:
 def test_an_upload_that_is_not_read_ends_with_its_answer(echo: Echo) -> None:
     with echo.socket() as raw:
         raw.sendall(b"PUT /refuse HTTP/1.1\r\nhost: x\r\ncontent-length: 9000000\r\n\r\n")
-        raw.sendall(b"z" * MIB)
+        with suppress(BrokenPipeError, ConnectionResetError):  # the answer may be there before
+            raw.sendall(b"z" * MIB)
         assert raw.recv(100).startswith(b"HTTP/1.1 200")
