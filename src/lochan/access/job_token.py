@@ -16,8 +16,8 @@ from lochan.access import actions
 from lochan.access.access import Access
 from lochan.access.arn import repository_arn
 from lochan.access.decide import ALLOW, rules
-from lochan.access.login import ALGORITHM, ISSUER
 from lochan.access.principal import Principal
+from lochan.access.signed_claims import ALGORITHM, ISSUER, signed_claims
 from lochan.errors import InvalidInput, Unauthenticated
 from lochan.model.access import Statement
 from lochan.model.ids import UniqueIdentifier
@@ -78,23 +78,15 @@ def verify_job_token(access: Access, token: str) -> JobClaims:
     """Give what a token says. Raises Unauthenticated for one that is not ours, or has expired."""
     if len(token) > _LONGEST_TOKEN:
         raise void()
+    said = signed_claims(access, token, audience=AUDIENCE, required=_REQUIRED)
+    if said is None:
+        raise void()
     try:
-        key = access.keys.verifying_key(str(jwt.get_unverified_header(token).get("kid", "")))
-        if key is None:
-            raise void()
-        said = jwt.decode(
-            token,
-            key,
-            algorithms=[ALGORITHM],
-            audience=AUDIENCE,
-            issuer=ISSUER,
-            options={"require": list(_REQUIRED), "verify_exp": False, "verify_iat": False},
-        )
         expires, issued = float(said["exp"]), float(said["iat"])
         claims = JobClaims(
             str(said["sub"]), str(said["job"]), int(said["epoch"]), _names(said["reads"])
         )
-    except (jwt.InvalidTokenError, ValueError, TypeError) as error:
+    except (ValueError, TypeError) as error:
         raise void() from error
     if not access.environment.now() < expires or expires - issued > LONGEST_S:
         raise void()

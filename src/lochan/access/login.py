@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Logins: an access key and its secret, once, for a token that stands for them a while (S12, S14).
 
-A token is a JWT by HS256; the header names the key that signed it. The algorithm is ours to choose,
-never the token's; every claim is required. A token is void when it has expired, when its user is
-gone, and when the user's credentials epoch has moved since. Times are compared with the
-Environment's clock, so the library's own checks of them are off.
+A token is a JWT (`signed_claims`). It is void when it has expired, when its user is gone, and when
+the user's credentials epoch has moved since.
 """
 
 from dataclasses import dataclass, field
@@ -16,11 +14,10 @@ from lochan.access.access import Access, KnownLogin
 from lochan.access.authenticate import authenticate
 from lochan.access.effective import find_principal
 from lochan.access.principal import Principal
+from lochan.access.signed_claims import ALGORITHM, ISSUER, signed_claims
 from lochan.errors import InvalidInput, Unauthenticated
 from lochan.model.ids import UniqueIdentifier
 
-ALGORITHM: Final = "HS256"
-ISSUER: Final = "auth"
 AUDIENCE: Final = "login"
 LASTS_S: Final = 7 * 24 * 3600
 LONGEST_S: Final = 14 * 24 * 3600
@@ -89,18 +86,10 @@ def verify_login(access: Access, token: str) -> Principal:
 
 def _checked(access: Access, token: str) -> KnownLogin:
     """Check what can never change about a token: its signature and its claims."""
+    claims = signed_claims(access, token, audience=AUDIENCE, required=_REQUIRED)
+    if claims is None:
+        raise _void()
     try:
-        key = access.keys.verifying_key(str(jwt.get_unverified_header(token).get("kid", "")))
-        if key is None:
-            raise _void()
-        claims = jwt.decode(
-            token,
-            key,
-            algorithms=[ALGORITHM],
-            audience=AUDIENCE,
-            issuer=ISSUER,
-            options={"require": list(_REQUIRED), "verify_exp": False, "verify_iat": False},
-        )
         known = KnownLogin(
             claims["sub"],
             UniqueIdentifier(str(claims["uid"])),
@@ -108,7 +97,7 @@ def _checked(access: Access, token: str) -> KnownLogin:
             float(claims["iat"]),
             float(claims["exp"]),
         )
-    except (jwt.InvalidTokenError, ValueError, TypeError) as error:
+    except (ValueError, TypeError) as error:
         raise _void() from error
     if known.expires - known.issued > LONGEST_S:
         raise _void()
