@@ -21,13 +21,13 @@ from lochan.model.ids import StorageNamespace
 from lochan.model.instant import Instant
 from lochan.objects.address import AddressSource
 from lochan.objects.store import IF_ABSENT
-from lochan.pipelines.attempt import run_shard
-from lochan.pipelines.datum import Datum, DatumFile, Member, datum_hash, datum_id
-from lochan.pipelines.input_files import InputFiles
-from lochan.pipelines.output_files import Out
-from lochan.pipelines.places import Place, ProcessPlaces
-from lochan.pipelines.spec import DatumRules, FilesTransform
-from lochan.pipelines.work import Code, JobTask, Shard
+from lochan.pipelines.attempts.attempt import run_shard
+from lochan.pipelines.attempts.input_files import InputFiles
+from lochan.pipelines.attempts.output_files import Out
+from lochan.pipelines.attempts.places import Place, ProcessPlaces
+from lochan.pipelines.model.datum import Datum, DatumFile, Member, datum_hash, datum_id
+from lochan.pipelines.model.spec import DatumRules, FilesTransform
+from lochan.pipelines.model.work import Code, JobTask, Shard
 from measure import Row, best, chosen
 
 BODY = b"x" * 1000

@@ -39,17 +39,23 @@ from lochan.objects.store import IF_ABSENT
 from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.create_repository import create_repository
 from lochan.operations.lake import Lake
-from lochan.pipelines.datum import Datum, DatumRow, DatumState, OutputFile, source_of
-from lochan.pipelines.fragment import write_fragment
-from lochan.pipelines.manifests import FRAGMENT, LOG, attempt_folder
-from lochan.pipelines.places import ProcessPlaces
-from lochan.pipelines.records import Job
-from lochan.pipelines.registry import create_pipeline, update_pipeline
-from lochan.pipelines.run_by_hand import run_by_hand
-from lochan.pipelines.run_job import Beside, Step, run_job
-from lochan.pipelines.shards import datums_hash
-from lochan.pipelines.work import JobTask, Manifest, Shard, Tell
-from lochan.pipelines.yaml_spec import load_specs
+from lochan.pipelines.attempts.fragment import write_fragment
+from lochan.pipelines.attempts.manifests import FRAGMENT, LOG, attempt_folder
+from lochan.pipelines.attempts.places import ProcessPlaces
+from lochan.pipelines.jobs.run_job import Beside, Step, run_job
+from lochan.pipelines.model.datum import (
+    Datum,
+    DatumRow,
+    DatumState,
+    OutputFile,
+    datums_hash,
+    source_of,
+)
+from lochan.pipelines.model.records import Job
+from lochan.pipelines.model.work import JobTask, Manifest, Shard, Tell
+from lochan.pipelines.schedule.run_by_hand import run_by_hand
+from lochan.pipelines.specs.registry import create_pipeline, update_pipeline
+from lochan.pipelines.specs.yaml_spec import load_specs
 from lochan.refs.repositories import get_repository
 from lochan.spark.job_engine import SparkEngine
 from measure import Row, chosen, is_wanted

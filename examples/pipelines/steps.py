@@ -5,8 +5,7 @@ import ast
 import json
 from collections.abc import Iterable
 
-from lochan.pipelines import InputFiles, Out
-from lochan.pipelines.handed import InputFile
+from lochan.pipelines import InputFile, InputFiles, Out
 
 
 def describe(source: InputFiles, out: Out) -> None:

@@ -18,12 +18,12 @@ from lochan.bootstrap.job_runner import Order, Runner, run_order, start_runner
 from lochan.bootstrap.lake import open_lake
 from lochan.environment import RealEnvironment
 from lochan.errors import JobFailed, Unavailable
-from lochan.pipelines.engines.in_process import InProcess
-from lochan.pipelines.jobs import LEASE_S
-from lochan.pipelines.records import JobState
-from lochan.pipelines.run_job import run_job
-from lochan.pipelines.spec import DatumRules, FilesTransform
-from lochan.pipelines.work import Code, JobTask, Progress, Shard
+from lochan.pipelines.attempts.in_process import InProcess
+from lochan.pipelines.jobs.job_records import LEASE_S
+from lochan.pipelines.jobs.run_job import run_job
+from lochan.pipelines.model.records import JobState
+from lochan.pipelines.model.spec import DatumRules, FilesTransform
+from lochan.pipelines.model.work import Code, JobTask, Progress, Shard
 from lochan.spark.drive import asked_for
 from support.pipelines_on_disk import DiskWorld, disk_world, stored
 from support.processes import children_of, eventually, members_of

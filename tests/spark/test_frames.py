@@ -14,9 +14,9 @@ from pyspark.sql import SparkSession
 from lochan.environment import RealEnvironment
 from lochan.model.ids import BranchName
 from lochan.operations.branches import create_branch
-from lochan.pipelines.records import Job, JobState
-from lochan.pipelines.run_by_hand import run_by_hand
-from lochan.pipelines.run_job import Beside, run_job
+from lochan.pipelines.jobs.run_job import Beside, run_job
+from lochan.pipelines.model.records import Job, JobState
+from lochan.pipelines.schedule.run_by_hand import run_by_hand
 from lochan.spark.frames import FrameRun
 from lochan.spark.job_engine import SparkEngine
 from lochan.spark.output_tables import check_output

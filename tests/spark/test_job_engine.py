@@ -9,12 +9,12 @@ from pyspark.sql import SparkSession
 
 from lochan.environment import RealEnvironment
 from lochan.errors import Unavailable
-from lochan.pipelines.create_job import create_job
-from lochan.pipelines.engines.in_process import InProcess
-from lochan.pipelines.jobs import ask_kill
-from lochan.pipelines.records import JobState
-from lochan.pipelines.run_job import run_job
-from lochan.pipelines.work import JobTask, Manifest, Progress, Shard, Tell
+from lochan.pipelines.attempts.in_process import InProcess
+from lochan.pipelines.jobs.create_job import create_job
+from lochan.pipelines.jobs.job_records import ask_kill
+from lochan.pipelines.jobs.run_job import run_job
+from lochan.pipelines.model.records import JobState
+from lochan.pipelines.model.work import JobTask, Manifest, Progress, Shard, Tell
 from lochan.refs.branches import list_branches
 from lochan.spark.job_engine import SparkEngine
 from support.pipelines_on_disk import DiskWorld, disk_world, pinned_run

@@ -10,9 +10,9 @@ from lochan.errors import InvalidInput
 from lochan.model.codec import encode_entry
 from lochan.model.entry import Entry
 from lochan.model.instant import Instant
-from lochan.pipelines.datum import Datum, DatumFile, Member
-from lochan.pipelines.spec import DatumRules, DeclarativeTransform, SparkRules
-from lochan.pipelines.work import Code, JobTask, Shard
+from lochan.pipelines.model.datum import Datum, DatumFile, Member
+from lochan.pipelines.model.spec import DatumRules, DeclarativeTransform, SparkRules
+from lochan.pipelines.model.work import Code, JobTask, Shard
 from lochan.spark.declarative import ProjectRun
 
 

@@ -15,13 +15,13 @@ from lochan.model.instant import Instant
 from lochan.objects.address import AddressSource
 from lochan.objects.drivers.memory import MemoryObjects
 from lochan.objects.store import ObjectStore
-from lochan.pipelines.attempt import run_shard
-from lochan.pipelines.datum import Datum, DatumFile, DatumRow, Member, datum_hash, datum_id
-from lochan.pipelines.fragment import read_fragment
-from lochan.pipelines.manifests import LOG
-from lochan.pipelines.places import OpenedPlace, Place, ProcessPlaces
-from lochan.pipelines.spec import DatumRules, FilesTransform
-from lochan.pipelines.work import WORK, Code, JobTask, Manifest, Shard
+from lochan.pipelines.attempts.attempt import run_shard
+from lochan.pipelines.attempts.fragment import read_fragment
+from lochan.pipelines.attempts.manifests import LOG
+from lochan.pipelines.attempts.places import OpenedPlace, Place, ProcessPlaces
+from lochan.pipelines.model.datum import Datum, DatumFile, DatumRow, Member, datum_hash, datum_id
+from lochan.pipelines.model.spec import DatumRules, FilesTransform
+from lochan.pipelines.model.work import WORK, Code, JobTask, Manifest, Shard
 
 IN = "mem://attempts-in"
 OUT = "mem://attempts-out"

@@ -16,9 +16,9 @@ import lochan.spark
 from lochan.environment import RealEnvironment
 from lochan.model.codec import decode_entry
 from lochan.model.ids import EMPTY_TREE
-from lochan.pipelines.commit_metadata import index_of
-from lochan.pipelines.datum_index import DatumIndex
-from lochan.pipelines.run_job import run_job
+from lochan.pipelines.datums.datum_index import DatumIndex
+from lochan.pipelines.jobs.run_job import run_job
+from lochan.pipelines.model.commit_metadata import index_of
 from lochan.spark.job_engine import SparkEngine
 from support.pipelines_on_disk import DiskWorld, disk_world, stored
 

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pipelines that hang on each other, and short words to sweep them and to drive what is ready."""
 
-from lochan.pipelines.engines.in_process import InProcess
-from lochan.pipelines.jobs import list_jobs
-from lochan.pipelines.records import Job, JobSet
-from lochan.pipelines.registry import create_pipeline, load_graph
-from lochan.pipelines.run_job import run_job
-from lochan.pipelines.scheduler import ready_jobs
-from lochan.pipelines.spec import (
+from lochan.pipelines.attempts.in_process import InProcess
+from lochan.pipelines.jobs.job_records import list_jobs
+from lochan.pipelines.jobs.run_job import run_job
+from lochan.pipelines.model.records import Job, JobSet
+from lochan.pipelines.model.spec import (
     CrossInput,
     FilesTransform,
     Input,
@@ -16,7 +14,9 @@ from lochan.pipelines.spec import (
     Spec,
     Trigger,
 )
-from lochan.pipelines.sweep import sweep
+from lochan.pipelines.schedule.scheduler import ready_jobs
+from lochan.pipelines.schedule.sweep import sweep
+from lochan.pipelines.specs.registry import create_pipeline, load_graph
 from support.pipeline_world import PHOTOS, PipelineWorld, namespace_of
 
 CODE = {

@@ -29,19 +29,19 @@ from lochan.operations.lake import Lake
 from lochan.operations.list_objects import list_objects
 from lochan.operations.put_object import put_object
 from lochan.operations.read_entry import read_entry
-from lochan.pipelines.after import close_ended
-from lochan.pipelines.checks import CheckTask, require_passed, run_checks
-from lochan.pipelines.commit_metadata import job_of
-from lochan.pipelines.engines.in_process import InProcess
-from lochan.pipelines.function_call import Function
-from lochan.pipelines.input_files import InputFiles
-from lochan.pipelines.job_sets import decide
-from lochan.pipelines.jobs import LEASE_S, get_job
-from lochan.pipelines.output_files import Out
-from lochan.pipelines.records import Cause, Job, JobSet, Pin
-from lochan.pipelines.registry import create_pipeline, load_graph, update_pipeline
-from lochan.pipelines.run_job import Beside, Step, run_job
-from lochan.pipelines.spec import FilesTransform, Output, RepoInput, Spec
+from lochan.pipelines.attempts.checks import CheckTask, require_passed, run_checks
+from lochan.pipelines.attempts.function_call import Function
+from lochan.pipelines.attempts.in_process import InProcess
+from lochan.pipelines.attempts.input_files import InputFiles
+from lochan.pipelines.attempts.output_files import Out
+from lochan.pipelines.jobs.after import close_ended
+from lochan.pipelines.jobs.job_records import LEASE_S, get_job
+from lochan.pipelines.jobs.run_job import Beside, Step, run_job
+from lochan.pipelines.model.commit_metadata import job_of
+from lochan.pipelines.model.records import Cause, Job, JobSet, Pin
+from lochan.pipelines.model.spec import FilesTransform, Output, RepoInput, Spec
+from lochan.pipelines.schedule.job_sets import decide
+from lochan.pipelines.specs.registry import create_pipeline, load_graph, update_pipeline
 from lochan.refs.log import log
 from lochan.refs.repositories import get_repository
 from support.fault_ground import Wrap, copied, open_lake

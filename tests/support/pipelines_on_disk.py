@@ -26,18 +26,19 @@ from lochan.operations.lake import Lake
 from lochan.operations.list_objects import list_objects
 from lochan.operations.put_object import put_object
 from lochan.operations.read_entry import read_entry
-from lochan.pipelines.commit_metadata import job_of
-from lochan.pipelines.create_job import Creation
-from lochan.pipelines.jobs import get_job, get_version
-from lochan.pipelines.pin import output_head, pin_inputs
-from lochan.pipelines.records import Job
-from lochan.pipelines.registry import create_pipeline, load_graph, update_pipeline
-from lochan.pipelines.run_by_hand import run_by_hand
-from lochan.pipelines.run_job import Beside, run_job
-from lochan.pipelines.scheduler import ready_jobs
-from lochan.pipelines.sweep import sweep
-from lochan.pipelines.work import Engine
-from lochan.pipelines.yaml_spec import load_specs
+from lochan.pipelines.jobs.create_job import Creation
+from lochan.pipelines.jobs.job_records import get_job
+from lochan.pipelines.jobs.pin import output_head, pin_inputs
+from lochan.pipelines.jobs.run_job import Beside, run_job
+from lochan.pipelines.model.commit_metadata import job_of
+from lochan.pipelines.model.records import Job
+from lochan.pipelines.model.tables import get_version
+from lochan.pipelines.model.work import Engine
+from lochan.pipelines.schedule.run_by_hand import run_by_hand
+from lochan.pipelines.schedule.scheduler import ready_jobs
+from lochan.pipelines.schedule.sweep import sweep
+from lochan.pipelines.specs.registry import create_pipeline, load_graph, update_pipeline
+from lochan.pipelines.specs.yaml_spec import load_specs
 from lochan.refs.log import log
 from lochan.refs.repositories import get_repository
 

@@ -11,13 +11,12 @@ from lochan.model.codec import encode_entry
 from lochan.model.entry import Entry, identity
 from lochan.model.ids import EMPTY_TREE, MetaRangeId
 from lochan.model.instant import EPOCH
-from lochan.pipelines.datum import Datum, DatumRow, DatumState, OutputFile, source_of
-from lochan.pipelines.datum_index import DatumIndex
-from lochan.pipelines.globs import ROOT, parse_glob, substituted
-from lochan.pipelines.memo import Memo
-from lochan.pipelines.plan import Before, Plan, plan
-from lochan.pipelines.records import Pin
-from lochan.pipelines.spec import (
+from lochan.pipelines.datums.datum_index import DatumIndex
+from lochan.pipelines.datums.memo import Memo
+from lochan.pipelines.datums.plan import Before, Plan, plan
+from lochan.pipelines.model.datum import Datum, DatumRow, DatumState, OutputFile, source_of
+from lochan.pipelines.model.records import Pin
+from lochan.pipelines.model.spec import (
     CrossInput,
     FilesTransform,
     GroupInput,
@@ -30,6 +29,7 @@ from lochan.pipelines.spec import (
     UnionInput,
     leaves,
 )
+from lochan.pipelines.specs.globs import ROOT, parse_glob, substituted
 from support.lakes import NAME, Stage
 
 Tree = Mapping[str, int]  # what content a key has

@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from lochan.pipelines.work import JobTask, Manifest, Shard, Tell
+from lochan.pipelines.model.work import JobTask, Manifest, Shard, Tell
 
 
 class Refusing:

@@ -12,9 +12,9 @@ from lochan.objects.drivers.memory import MemoryObjects
 from lochan.operations.create_repository import create_repository
 from lochan.operations.lake import Lake
 from lochan.operations.put_object import put_object
-from lochan.pipelines.records import PIPELINES
-from lochan.pipelines.registry import create_pipeline, update_pipeline
-from lochan.pipelines.spec import FilesTransform, Output, RepoInput, Spec
+from lochan.pipelines.model.records import PIPELINES
+from lochan.pipelines.model.spec import FilesTransform, Output, RepoInput, Spec
+from lochan.pipelines.specs.registry import create_pipeline, update_pipeline
 from lochan.refs.repositories import get_repository
 from support.fault_ground import open_lake
 from support.lake_ground import QuietWorld

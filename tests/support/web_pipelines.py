@@ -10,10 +10,10 @@ from base64 import b64encode
 from typing import Any
 
 from lochan.operations.lake import Lake
-from lochan.pipelines.engines.in_process import InProcess
-from lochan.pipelines.records import Job
-from lochan.pipelines.run_job import run_job
-from lochan.pipelines.scheduler import ready_jobs
+from lochan.pipelines.attempts.in_process import InProcess
+from lochan.pipelines.jobs.run_job import run_job
+from lochan.pipelines.model.records import Job
+from lochan.pipelines.schedule.scheduler import ready_jobs
 from support.web import Api
 from support.web_tasks import commit, make_repository, put
 

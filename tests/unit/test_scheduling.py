@@ -14,8 +14,8 @@ from lochan.bootstrap.scheduling import LOCK, Scheduling
 from lochan.config.server import Pipelines, Settings
 from lochan.environment import RealEnvironment
 from lochan.logs.log import open_log
-from lochan.pipelines.registry import delete_pipeline
-from lochan.pipelines.tables import PipelineTables
+from lochan.pipelines.model.tables import PipelineTables
+from lochan.pipelines.specs.registry import delete_pipeline
 from support.pipeline_world import PipelineWorld
 
 SOON_S = 0.02

@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from lochan.bootstrap.driver_process import DriverProcess
-from lochan.pipelines.records import JobState
-from lochan.pipelines.registry import create_pipeline, update_pipeline
-from lochan.pipelines.yaml_spec import load_specs
+from lochan.pipelines.model.records import JobState
+from lochan.pipelines.specs.registry import create_pipeline, update_pipeline
+from lochan.pipelines.specs.yaml_spec import load_specs
 from support.pipelines_on_disk import DiskWorld, disk_world
 
 [SPEC] = load_specs(

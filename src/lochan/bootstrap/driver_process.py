@@ -33,10 +33,10 @@ import msgspec
 
 from lochan.config.surroundings import variables
 from lochan.errors import JobFailed, Unavailable
-from lochan.pipelines.checks import CheckTask
-from lochan.pipelines.masked_spec import masked_text
-from lochan.pipelines.spec import Egress
-from lochan.pipelines.work import JobTask, Manifest, Progress, Shard, Tell
+from lochan.pipelines.attempts.checks import CheckTask
+from lochan.pipelines.model.spec import Egress
+from lochan.pipelines.model.work import JobTask, Manifest, Progress, Shard, Tell
+from lochan.pipelines.specs.masked_spec import masked_text
 
 TASK: Final = "task"
 SHARDS: Final = "shards"

@@ -37,7 +37,7 @@ from lochan.environment import Environment, RealEnvironment
 from lochan.errors import InvalidInput, Unavailable
 from lochan.model.access import Statement
 from lochan.model.ids import UniqueIdentifier
-from lochan.pipelines.try_datums import try_datum
+from lochan.pipelines.jobs.try_datums import try_datum
 from lochan.web.application import new_application
 from lochan.web.authenticate import PRINCIPAL
 from lochan.web.environ import decoded_path, new_environ

@@ -29,12 +29,12 @@ from lochan.environment import Environment, RealEnvironment
 from lochan.errors import Conflict, InvalidInput, LochanError
 from lochan.model.records import Commit, Repository
 from lochan.operations.lake import Lake
-from lochan.pipelines.checks import CheckTask
-from lochan.pipelines.egress import Send, sender
-from lochan.pipelines.records import Job
-from lochan.pipelines.run_job import Beside, run_job
-from lochan.pipelines.spec import Egress
-from lochan.pipelines.work import JobTask, Progress
+from lochan.pipelines.attempts.checks import CheckTask
+from lochan.pipelines.jobs.egress import Send, sender
+from lochan.pipelines.jobs.run_job import Beside, run_job
+from lochan.pipelines.model.records import Job
+from lochan.pipelines.model.spec import Egress
+from lochan.pipelines.model.work import JobTask, Progress
 
 _MODULE: Final = "lochan.bootstrap.job_runner"
 SERVER: Final = "LOCHAN_SERVER_ENDPOINT_URL"

@@ -15,15 +15,15 @@ from lochan.bootstrap.driver_process import DriverProcess
 from lochan.environment import Environment
 from lochan.errors import Conflict, InvalidInput
 from lochan.operations.lake import Lake
-from lochan.pipelines.checks import CheckTask, Query, require_passed, run_checks
-from lochan.pipelines.egress import Send, sender
-from lochan.pipelines.engines.in_process import InProcess
-from lochan.pipelines.jobs import get_job, get_job_set
-from lochan.pipelines.places import Storages
-from lochan.pipelines.records import Job
-from lochan.pipelines.run_job import Beside, run_job
-from lochan.pipelines.spec import DeclarativeTransform, Egress, FilesTransform, SparkRules
-from lochan.pipelines.work import JobTask, Manifest, Shard, Tell
+from lochan.pipelines.attempts.checks import CheckTask, Query, require_passed, run_checks
+from lochan.pipelines.attempts.in_process import InProcess
+from lochan.pipelines.attempts.places import Storages
+from lochan.pipelines.jobs.egress import Send, sender
+from lochan.pipelines.jobs.job_records import get_job, get_job_set
+from lochan.pipelines.jobs.run_job import Beside, run_job
+from lochan.pipelines.model.records import Job
+from lochan.pipelines.model.spec import DeclarativeTransform, Egress, FilesTransform, SparkRules
+from lochan.pipelines.model.work import JobTask, Manifest, Shard, Tell
 
 # Imported when work needs it alone: it takes a second, and a package that not everybody has.
 _SPARK: Final = "lochan.spark.here"

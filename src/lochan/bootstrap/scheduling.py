@@ -18,8 +18,8 @@ from lochan.config.values import Address
 from lochan.errors import LochanError
 from lochan.logs.log import Log
 from lochan.operations.lake import Lake
-from lochan.pipelines.records import Job
-from lochan.pipelines.scheduler import Scheduler
+from lochan.pipelines.model.records import Job
+from lochan.pipelines.schedule.scheduler import Scheduler
 
 LOCK: Final = "scheduler.lock"
 _LOCK_S: Final = 2.0

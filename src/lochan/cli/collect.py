@@ -30,8 +30,8 @@ from lochan.operations.gc.report import Amount, Report
 from lochan.operations.gc.trash import list_trash
 from lochan.operations.gc.undo import undo as undo_run
 from lochan.operations.lake import Lake
-from lochan.pipelines.after import clear_holds
-from lochan.pipelines.sweep_work import sweep_work
+from lochan.pipelines.jobs.after import clear_holds
+from lochan.pipelines.jobs.sweep_work import sweep_work
 from lochan.refs.repositories import get_repository
 from lochan.shapes import collection as shapes
 from lochan.shapes.collection import CollectionCreation

@@ -25,7 +25,7 @@ File = Annotated[
 ]
 Name = Annotated[str, typer.Argument(help="Name of the pipeline.")]
 # Imported when it is needed alone: it brings along what runs code.
-_TRY: Final = "lochan.pipelines.try_file"
+_TRY: Final = "lochan.pipelines.jobs.try_file"
 _COLUMNS: Final = {
     "pipeline": lambda one: one.pipeline,
     "state": lambda one: one.state,

@@ -12,8 +12,8 @@ from lochan.cli.show import Show
 from lochan.cli.verb import new_app
 from lochan.client.lake import Lake
 from lochan.errors import InvalidInput
-from lochan.pipelines.drawn import tree_lines
-from lochan.pipelines.provenance import Edge, Graph, Known
+from lochan.pipelines.lineage.drawn import tree_lines
+from lochan.pipelines.lineage.provenance import Edge, Graph, Known
 from lochan.shapes.provenance import FileStep, ProvenanceGraph
 
 app = new_app()

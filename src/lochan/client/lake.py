@@ -19,7 +19,7 @@ from lochan.client.users import Users
 from lochan.config.client import Credentials
 from lochan.errors import InvalidInput
 from lochan.model.uri import Uri, parse_uri
-from lochan.pipelines.decorators import Trial
+from lochan.pipelines.specs.decorators import Trial
 from lochan.shapes.access import CurrentUser, User
 from lochan.shapes.config import Config
 from lochan.shapes.repositories import ListRepositoriesQuery, RepositoryList

@@ -20,10 +20,10 @@ from lochan.client.jobs import Drive, Jobs, Run
 from lochan.client.pages import items
 from lochan.client.transport import Transport
 from lochan.errors import InvalidInput, NotFound
-from lochan.pipelines.code import read_code
-from lochan.pipelines.spec_file import PYTHON, read_specs, read_text
-from lochan.pipelines.spec_text import spec_text
-from lochan.pipelines.yaml_spec import load_specs
+from lochan.pipelines.specs.code import read_code
+from lochan.pipelines.specs.spec_file import PYTHON, read_specs, read_text
+from lochan.pipelines.specs.spec_text import spec_text
+from lochan.pipelines.specs.yaml_spec import load_specs
 from lochan.shapes.jobs import JobSet
 from lochan.shapes.pages import PageQuery
 from lochan.shapes.pipelines import (

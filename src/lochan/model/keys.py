@@ -28,7 +28,7 @@
     cleanup-tokens                 <staging token>                    work for the cleaner
     auth                           iam/...                            users, groups, policies and
                                                                       what joins them: below
-    pipelines                      specs/..., jobs/... and others     lochan.pipelines.records
+    pipelines                      specs/..., jobs/... and others     lochan.pipelines.model.records
 
 Names of repositories, branches and tags never contain a slash, so that no prefix runs into another.
 Those of users, groups and policies may: each is the last part of its key, behind a fixed prefix or

@@ -1,15 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pipelines: say what the inputs are and what the code does; every result knows what made it.
 
-A *pipeline* is a spec (`spec`): inputs, a transform, an output branch that it owns. A new commit on
-an input branch calls for a *job set* (`job_sets`), one *job* for each pipeline that hangs on it. A
-job pins its inputs to commits, parts them into *datums* (`datum`), runs those that no job ran
-before in *shards* (`work`), and publishes one commit, or nothing.
+A *pipeline* is a spec: inputs, a transform, an output branch that it owns. A new commit on an input
+branch calls for a *job set*, one *job* for each pipeline that hangs on it. A job pins its inputs to
+commits, parts them into *datums*, runs those that no job ran before in *shards*, and publishes one
+commit, or nothing.
 
-Reading order: spec, datum, records, work (what is said and stored), then run_job (the protocol).
+    model       what is said, stored and handed on: specs, datums, records, work
+    specs       what pipelines there are: read, checked, digested, joined to a graph, kept
+    datums      which work there is: inputs in parts, what changed, what is remembered
+    attempts    one shard run where the author's code may run; touches no key-value store
+    jobs        one run from claim to published commit, and looking at it
+    lineage     what a commit or a file came from, and what came of it
+    schedule    when jobs run: by commits, clocks and hand
+
+Imports go upwards in this list only. Reading order: model/spec, datum, records and work, then
+jobs/run_job (the protocol).
 """
 
-from lochan.pipelines.decorators import (
+from lochan.pipelines.specs.decorators import (
     Cron,
     Files,
     Pipeline,
@@ -21,11 +30,12 @@ from lochan.pipelines.decorators import (
     specs_of,
     union,
 )
-from lochan.pipelines.handed import InputFiles, Out
+from lochan.pipelines.specs.handed import InputFile, InputFiles, Out
 
 __all__ = [
     "Cron",
     "Files",
+    "InputFile",
     "InputFiles",
     "Out",
     "Pipeline",

@@ -15,11 +15,18 @@ from lochan.model.codec import encode_entry
 from lochan.model.entry import Entry
 from lochan.model.instant import NANOSECONDS, Instant
 from lochan.objects.store import ObjectStore
-from lochan.pipelines.datum import Datum, DatumRow, DatumState, OutputFile, Source, source_of
-from lochan.pipelines.fragment import write_fragment
-from lochan.pipelines.manifests import FRAGMENT, LOG, attempt_folder, write_manifest
-from lochan.pipelines.shards import datums_hash
-from lochan.pipelines.work import JobTask, Manifest, Shard
+from lochan.pipelines.attempts.fragment import write_fragment
+from lochan.pipelines.attempts.manifests import FRAGMENT, LOG, attempt_folder, write_manifest
+from lochan.pipelines.model.datum import (
+    Datum,
+    DatumRow,
+    DatumState,
+    OutputFile,
+    Source,
+    datums_hash,
+    source_of,
+)
+from lochan.pipelines.model.work import JobTask, Manifest, Shard
 from lochan.spark.written import Written
 
 

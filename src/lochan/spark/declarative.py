@@ -33,11 +33,11 @@ from lochan.errors import InvalidInput, JobFailed, LochanError
 from lochan.model.codec import decode_entry
 from lochan.model.ids import StorageNamespace
 from lochan.objects.foreign import is_full
-from lochan.pipelines.datum import Datum, Member
-from lochan.pipelines.loaded_code import using
-from lochan.pipelines.places import OpenedPlace, ProcessPlaces
-from lochan.pipelines.spec import DeclarativeTransform
-from lochan.pipelines.work import JobTask, Manifest, Shard
+from lochan.pipelines.attempts.loaded_code import using
+from lochan.pipelines.attempts.places import OpenedPlace, ProcessPlaces
+from lochan.pipelines.model.datum import Datum, Member
+from lochan.pipelines.model.spec import DeclarativeTransform
+from lochan.pipelines.model.work import JobTask, Manifest, Shard
 from lochan.spark.attempt_record import output_of, record_attempt, row_of
 from lochan.spark.places import Place, find_place
 from lochan.spark.session import settings, tell_processes

@@ -35,10 +35,10 @@ from lochan.bootstrap.driver_process import (
 from lochan.config.surroundings import variables
 from lochan.environment import RealEnvironment
 from lochan.errors import InvalidInput, JobFailed
-from lochan.pipelines.checks import CheckTask, require_passed, run_checks
-from lochan.pipelines.places import ProcessPlaces
-from lochan.pipelines.spec import DeclarativeTransform, SparkRules
-from lochan.pipelines.work import JobTask, Progress, Shard
+from lochan.pipelines.attempts.checks import CheckTask, require_passed, run_checks
+from lochan.pipelines.attempts.places import ProcessPlaces
+from lochan.pipelines.model.spec import DeclarativeTransform, SparkRules
+from lochan.pipelines.model.work import JobTask, Progress, Shard
 from lochan.spark.declarative import ProjectRun
 from lochan.spark.frames import FrameRun
 from lochan.spark.job_engine import SparkEngine

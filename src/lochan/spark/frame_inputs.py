@@ -15,8 +15,8 @@ from lochan.errors import InvalidInput
 from lochan.model.codec import decode_entry
 from lochan.model.instant import to_seconds
 from lochan.objects.foreign import is_full
-from lochan.pipelines.datum import Datum, Member
-from lochan.pipelines.work import JobTask, ReadAs
+from lochan.pipelines.model.datum import Datum, Member
+from lochan.pipelines.model.work import JobTask, ReadAs
 from lochan.spark.doors import cloud_schemes
 from lochan.spark.file_index import is_supported, open_files
 from lochan.spark.partition_plan import open_by_partition

@@ -28,12 +28,12 @@ from pyspark.sql import DataFrame, SparkSession
 from lochan.environment import Environment
 from lochan.errors import InvalidInput, JobFailed, LochanError
 from lochan.model.ids import StorageNamespace
-from lochan.pipelines.datum import Datum, DatumRow, OutputFile, Source, source_of
-from lochan.pipelines.function_call import CONTEXT
-from lochan.pipelines.loaded_code import find_function, using
-from lochan.pipelines.places import ProcessPlaces
-from lochan.pipelines.spec import FrameTransform, SqlTransform
-from lochan.pipelines.work import JobTask, Manifest, Shard
+from lochan.pipelines.attempts.function_call import CONTEXT
+from lochan.pipelines.attempts.loaded_code import find_function, using
+from lochan.pipelines.attempts.places import ProcessPlaces
+from lochan.pipelines.model.datum import Datum, DatumRow, OutputFile, Source, source_of
+from lochan.pipelines.model.spec import FrameTransform, SqlTransform
+from lochan.pipelines.model.work import JobTask, Manifest, Shard
 from lochan.spark.attempt_record import output_of, record_attempt, row_of
 from lochan.spark.doors import cloud_schemes
 from lochan.spark.frame_inputs import open_input

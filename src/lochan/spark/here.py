@@ -4,10 +4,10 @@
 from collections.abc import Iterator, Sequence
 
 from lochan.environment import Environment
-from lochan.pipelines.checks import Query
-from lochan.pipelines.places import Storages
-from lochan.pipelines.spec import SparkRules
-from lochan.pipelines.work import JobTask, Manifest, Shard, Tell
+from lochan.pipelines.attempts.checks import Query
+from lochan.pipelines.attempts.places import Storages
+from lochan.pipelines.model.spec import SparkRules
+from lochan.pipelines.model.work import JobTask, Manifest, Shard, Tell
 from lochan.spark.drive import job_session
 from lochan.spark.frames import FrameRun
 from lochan.spark.job_engine import SparkEngine

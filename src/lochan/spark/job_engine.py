@@ -28,10 +28,10 @@ from pyspark.sql import SparkSession
 
 from lochan.environment import Environment, RealEnvironment
 from lochan.errors import InvalidInput, JobFailed, Unavailable
-from lochan.pipelines.attempt import run_shard
-from lochan.pipelines.places import ProcessPlaces
-from lochan.pipelines.spec import FilesTransform
-from lochan.pipelines.work import JobTask, Manifest, Progress, Shard, Tell
+from lochan.pipelines.attempts.attempt import run_shard
+from lochan.pipelines.attempts.places import ProcessPlaces
+from lochan.pipelines.model.spec import FilesTransform
+from lochan.pipelines.model.work import JobTask, Manifest, Progress, Shard, Tell
 
 _LOOK_S: Final = 0.2
 _END_S: Final = 10.0  # how long cancelled work is waited for

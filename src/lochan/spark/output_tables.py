@@ -11,11 +11,11 @@ from lochan.committed import Files, Snapshots
 from lochan.environment import Environment
 from lochan.errors import JobFailed
 from lochan.model.ids import MetaRangeId, StorageNamespace
-from lochan.pipelines.checks import CheckTask, Query, require_passed, run_checks
-from lochan.pipelines.datum import Member
-from lochan.pipelines.places import ProcessPlaces, Storages
-from lochan.pipelines.spec import Check
-from lochan.pipelines.work import ReadAs
+from lochan.pipelines.attempts.checks import CheckTask, Query, require_passed, run_checks
+from lochan.pipelines.attempts.places import ProcessPlaces, Storages
+from lochan.pipelines.model.datum import Member
+from lochan.pipelines.model.spec import Check
+from lochan.pipelines.model.work import ReadAs
 from lochan.spark.frame_inputs import open_members
 
 OUT = "out"

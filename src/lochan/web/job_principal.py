@@ -4,7 +4,7 @@
 from lochan.access.job_token import principal_of, verify_job_token, void
 from lochan.access.principal import Principal
 from lochan.errors import NotFound
-from lochan.pipelines.jobs import get_job
+from lochan.pipelines.jobs.job_records import get_job
 from lochan.web.services import Services
 
 

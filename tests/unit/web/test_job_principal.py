@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from lochan.access.job_token import JobClaims, issue_job_token
-from lochan.pipelines.records import Job, JobState
-from lochan.pipelines.tables import PipelineTables
+from lochan.pipelines.model.records import Job, JobState
+from lochan.pipelines.model.tables import PipelineTables
 from support.web import Api, open_api
 
 JOB = Job(id="1" * 32, job_set="2" * 32, pipeline="words", version="v", epoch=2)

@@ -21,8 +21,8 @@ from lochan.model.tasks import Task
 from lochan.operations.gc.collect import Collection
 from lochan.operations.start_collection import start_collection, start_report, start_undo
 from lochan.operations.task_rows import TaskKind
-from lochan.pipelines.after import clear_holds
-from lochan.pipelines.sweep_work import sweep_work
+from lochan.pipelines.jobs.after import clear_holds
+from lochan.pipelines.jobs.sweep_work import sweep_work
 from lochan.shapes.collection import (
     CollectionCreation,
     CollectionReport,

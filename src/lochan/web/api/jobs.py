@@ -7,10 +7,11 @@ from lochan.access.actions import READ_JOB, STOP_JOB
 from lochan.access.arn import pipeline_arn
 from lochan.access.needed import Permission
 from lochan.errors import InvalidInput
-from lochan.pipelines import datum_log, jobs, records, shard_refs
-from lochan.pipelines.datum import DatumRow
-from lochan.pipelines.job_datums import datums_of, lines_of
-from lochan.pipelines.openlineage import events
+from lochan.pipelines.jobs import job_records, shard_refs
+from lochan.pipelines.jobs.job_datums import datums_of, lines_of
+from lochan.pipelines.lineage.openlineage import events
+from lochan.pipelines.model import log_line, records
+from lochan.pipelines.model.datum import DatumRow
 from lochan.shapes.jobs import (
     Datum,
     DatumFilePlace,
@@ -48,7 +49,7 @@ _MOST_LETTERS = 32 << 20  # an answer is made in memory
 def list_jobs(call: Call) -> JobList:
     """Give the jobs of a pipeline, newest first."""
     asked = call.asked(JobQuery)
-    found = jobs.list_jobs(call.lake.store, call.path["pipeline"], asked.after)
+    found = job_records.list_jobs(call.lake.store, call.path["pipeline"], asked.after)
     page, pagination = page_of(found, asked, lambda job: job.id)
     return JobList(pagination=pagination, results=[shown_job(job) for job in page])
 
@@ -62,13 +63,13 @@ def get_job(call: Call) -> Job:
 @ROUTES.post("/jobs/{job}/stop", needs=each(Need(STOP_JOB, _PIPELINE)), answers={202: Job})
 def stop_job(call: Call) -> Job:
     """Ask for the end of a job; its output stays as it was."""
-    return shown_job(jobs.ask_kill(call.lake, _job(call, STOP_JOB).id))
+    return shown_job(job_records.ask_kill(call.lake, _job(call, STOP_JOB).id))
 
 
 @ROUTES.get("/job-sets/{job_set}", needs=each(Need(READ_JOB, _PIPELINE)), answers={200: JobSet})
 def get_job_set(call: Call) -> JobSet:
     """Give the jobs that one cause called for, as far as the caller may see them."""
-    found = jobs.get_job_set(call.lake.store, call.path["job_set"])
+    found = job_records.get_job_set(call.lake.store, call.path["job_set"])
     shown = shown_job_set(call, found)
     if not shown.jobs:
         call.require(_permission(READ_JOB, found.jobs[0].pipeline))
@@ -128,7 +129,7 @@ def show_shard(call: Call) -> Shard:
 
 
 def _job(call: Call, action: str) -> records.Job:
-    found = jobs.get_job(call.lake.store, call.path["job"])
+    found = job_records.get_job(call.lake.store, call.path["job"])
     call.require(_permission(action, found.pipeline))
     return found
 
@@ -154,7 +155,7 @@ def _lines(call: Call, datum: str) -> Iterator[LogLine]:
         yield _shown_line(line)
 
 
-def _shown_line(line: datum_log.LogLine) -> LogLine:
+def _shown_line(line: log_line.LogLine) -> LogLine:
     return LogLine(
         time=line.time, datum=line.datum, shard=line.shard, stream=line.stream, text=line.text
     )

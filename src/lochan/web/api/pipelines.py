@@ -31,15 +31,15 @@ from lochan.access.arn import (
 from lochan.access.needed import AllOf, Permission
 from lochan.errors import InvalidInput
 from lochan.model.ids import RepositoryId, StorageNamespace
-from lochan.pipelines import registry
-from lochan.pipelines.check_spec import check_spec
-from lochan.pipelines.code import MOST_BYTES
-from lochan.pipelines.graph import graph_dot
-from lochan.pipelines.masked_spec import masked_spec
-from lochan.pipelines.records import PipelineRecord, PipelineVersion
-from lochan.pipelines.run_by_hand import run_by_hand
-from lochan.pipelines.spec import RepoInput, Spec, leaves
-from lochan.pipelines.yaml_spec import load_specs
+from lochan.pipelines.jobs.check_spec import check_spec
+from lochan.pipelines.model.records import PipelineRecord, PipelineVersion
+from lochan.pipelines.model.spec import RepoInput, Spec, leaves
+from lochan.pipelines.schedule.run_by_hand import run_by_hand
+from lochan.pipelines.specs import registry
+from lochan.pipelines.specs.code import MOST_BYTES
+from lochan.pipelines.specs.graph import graph_dot
+from lochan.pipelines.specs.masked_spec import masked_spec
+from lochan.pipelines.specs.yaml_spec import load_specs
 from lochan.shapes.jobs import JobSet
 from lochan.shapes.pages import PageQuery
 from lochan.shapes.pipelines import (

@@ -9,8 +9,8 @@ from lochan.access.actions import READ_COMMIT, READ_OBJECT
 from lochan.access.arn import object_arn, repository_arn
 from lochan.access.needed import Permission
 from lochan.operations.reference import commit_of
-from lochan.pipelines import lineage, provenance
-from lochan.pipelines.drawn import dot, svg
+from lochan.pipelines.lineage import file_lineage, provenance
+from lochan.pipelines.lineage.drawn import dot, svg
 from lochan.shapes.provenance import (
     FilePlace,
     FileStep,
@@ -42,9 +42,9 @@ def get_provenance(call: Call) -> ProvenanceGraph:
         call.require(Permission(READ_OBJECT, object_arn(call.path["repository"], asked.path)))
     commit = commit_of(call.lake, call.repository, call.path["ref"])
     found = provenance.trace(call.lake, call.repository, commit, asked.direction)
-    steps: tuple[lineage.FileStep, ...] = ()
+    steps: tuple[file_lineage.FileStep, ...] = ()
     if asked.path:
-        look = lineage.made_of if asked.direction == "up" else lineage.came_of
+        look = file_lineage.made_of if asked.direction == "up" else file_lineage.came_of
         steps = look(call.lake, call.repository, commit, asked.path.encode())
     graph = _visible(call, found)
     return ProvenanceGraph(
@@ -86,7 +86,7 @@ def _commit(known: provenance.Known) -> KnownCommit:
     )
 
 
-def _step(call: Call, step: lineage.FileStep) -> FileStep | None:
+def _step(call: Call, step: file_lineage.FileStep) -> FileStep | None:
     """Show a datum as far as the caller may see its files; nothing where that is nowhere."""
     if not _may_read(call, step.repository):
         return None
@@ -101,11 +101,11 @@ def _step(call: Call, step: lineage.FileStep) -> FileStep | None:
     )
 
 
-def _may_see(call: Call, place: lineage.FilePlace) -> bool:
+def _may_see(call: Call, place: file_lineage.FilePlace) -> bool:
     return call.may(Permission(READ_OBJECT, object_arn(place.repository, place.path)))
 
 
-def _place(place: lineage.FilePlace) -> FilePlace:
+def _place(place: file_lineage.FilePlace) -> FilePlace:
     return FilePlace(
         repository=place.repository,
         commit=place.commit,

@@ -7,8 +7,8 @@ from lochan.access.actions import READ_JOB
 from lochan.access.arn import pipeline_arn
 from lochan.access.needed import Permission
 from lochan.model.instant import Instant, to_datetime
-from lochan.pipelines import records
-from lochan.pipelines.jobs import get_job
+from lochan.pipelines.jobs.job_records import get_job
+from lochan.pipelines.model import records
 from lochan.shapes.jobs import Job, JobCounts, JobProgress, JobSet, PinnedInput
 from lochan.web.call import Call
 

@@ -12,8 +12,8 @@ from lochan.access.actions import (
 from lochan.objects.walk import walk
 from lochan.operations.gc.collect import Collection, collect
 from lochan.operations.gc.held import hold, holds
-from lochan.pipelines.records import Job, JobState
-from lochan.pipelines.tables import PipelineTables
+from lochan.pipelines.model.records import Job, JobState
+from lochan.pipelines.model.tables import PipelineTables
 from support.object_routes import Objects, allow
 from support.web import Api
 from support.web_tasks import commit, make_repository, put, settled

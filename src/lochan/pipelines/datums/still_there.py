@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Objects that nobody keeps and somebody wants to name again: which of them are there, and stay.
+
+Their addresses are logged first, so that a collector which marks from now on keeps them; what an
+earlier one has condemned is left out; and then the store is asked for the rest (`held.reusable`).
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from lochan.errors import NotFound
+from lochan.model.codec import decode_entry
+from lochan.model.records import Repository
+from lochan.objects.store import ObjectStore
+from lochan.operations.copy_object import addresses_of
+from lochan.operations.gc.held import reusable
+from lochan.operations.lake import Lake
+from lochan.pipelines.model.datum import DatumRow
+
+_THREADS: Final = 16  # looks at the object store that wait for each other
+
+
+def still_there(lake: Lake, repository: Repository, addresses: Iterable[str]) -> frozenset[str]:
+    """Give those of some addresses that can be named again. Raises Unavailable."""
+    asked = sorted(reusable(lake, repository, addresses))
+    if not asked:
+        return frozenset()
+    objects = lake.storage(repository.storage_namespace).objects
+    with lake.environment.executor(min(_THREADS, len(asked))) as crew:
+        answers = crew.map(lambda address: _is_there(objects, address), asked)
+        return frozenset(address for address, there in zip(asked, answers, strict=True) if there)
+
+
+def addresses_in(row: DatumRow) -> frozenset[str] | None:
+    """Name the objects of a datum's outputs; None where one lies elsewhere, and cannot be kept."""
+    entries = [decode_entry(output.entry) for output in row.outputs]
+    if not all(entry.is_relative for entry in entries):
+        return None
+    return frozenset(address for entry in entries for address in addresses_of(entry))
+
+
+def _is_there(objects: ObjectStore, address: str) -> bool:
+    try:
+        objects.head(address)
+    except NotFound:
+        return False
+    return True

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a branch has moved far enough that a pipeline should run.
+
+A *move* is one state of a branch that a commit, a reset or anything else brought about; its key is
+never given twice, so a branch that comes back to an old commit has moved again. What a pipeline has
+last been decided on is its `Seen` row. Terms count from there:
+
+    commits    that the head has and the seen commit lacks, by clocks, without reading any
+    size       bytes of objects added or changed since, by the difference of the two trees
+    cron       the clock has ticked since the row was written
+
+A pipeline that has seen nothing yet counts from the beginning of the branch.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from lochan.errors import NotFound
+from lochan.model.clock import own
+from lochan.model.codec import decode_entry
+from lochan.model.ids import EMPTY_TREE, BranchName
+from lochan.model.instant import NANOSECONDS
+from lochan.model.records import Commit, Repository
+from lochan.operations.lake import Lake
+from lochan.operations.tree_changes import TreeChanges
+from lochan.pipelines.model.records import Seen
+from lochan.pipelines.model.spec import Trigger, TriggerTerm
+from lochan.pipelines.specs.cron import Schedule
+from lochan.refs.kinship import Kinship
+from lochan.refs.log import log
+
+MOST_NAMED: Final = 1000  # commits between two decisions that are told by name
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Where a branch stands. `key` names this move of it, and no other."""
+
+    repository: Repository
+    branch: BranchName
+    head: Commit
+    key: str
+    resets: int
+
+
+def find_move(lake: Lake, repository: Repository, branch: BranchName) -> Move | None:
+    """Look where a branch stands; None where there is no such branch."""
+    try:
+        found = lake.branches.fresh(repository, branch).record
+    except NotFound:
+        return None
+    head = lake.tables(repository).commits.get(found.commit_id.encode()).record
+    return Move(repository, branch, head, move_key(found.resets, head), found.resets)
+
+
+def move_key(resets: int, head: Commit) -> str:
+    """Name a move: commits advance the head's clock, everything else advances `resets`."""
+    clock = own(head)
+    return f"{resets}-{clock.branch}-{clock.commit}"
+
+
+def is_due(lake: Lake, trigger: Trigger, move: Move, seen: Seen | None, now: float) -> bool:
+    """Say whether a move, another than the one seen, is one to run for.
+
+    Raises: Unavailable. A seen commit that is gone counts as nothing seen.
+    """
+    if seen is not None and seen.key == move.key:
+        return False
+    since = _Since(lake, move, seen, now)
+    if trigger.all and not all(map(since.meets, trigger.all)):
+        return False
+    return not trigger.any or any(map(since.meets, trigger.any))
+
+
+def commits_since(lake: Lake, move: Move, seen: Seen | None) -> tuple[Commit, ...]:
+    """Give the commits that followed a seen one on a branch, oldest first.
+
+    Where it was not followed, since the branch was moved elsewhere, or by more than a thousand, it
+    is the head alone.
+    """
+    found: list[Commit] = []
+    tables = lake.tables(move.repository)
+    for commit in log(tables, move.head.id, first_parent=True, limit=MOST_NAMED):
+        if seen is not None and commit.id == seen.commit:
+            return tuple(reversed(found))
+        found.append(commit)
+    return (move.head,)
+
+
+@dataclass(frozen=True, slots=True)
+class _Since:
+    """What happened on a branch since a pipeline was last decided on."""
+
+    lake: Lake
+    move: Move
+    seen: Seen | None
+    now: float
+
+    def meets(self, term: TriggerTerm) -> bool:
+        """Say whether every field of a term is met; the cheap ones are asked first."""
+        asked: list[Callable[[], bool]] = []
+        if term.cron:
+            asked.append(lambda: self._has_ticked(term.cron))
+        if term.commits:
+            asked.append(lambda: self._commits() >= term.commits)
+        if term.size:
+            asked.append(lambda: self._has_grown_by(term.size))
+        return all(ask() for ask in asked)
+
+    def _has_ticked(self, schedule: str) -> bool:
+        if self.seen is None:
+            return True
+        return Schedule(schedule).after(self.seen.when / NANOSECONDS) <= self.now
+
+    def _commits(self) -> int:
+        head, before = self.move.head, self._before()
+        kinship = Kinship.of(self.lake.store, self.move.repository)
+        return sum(span.length for span in kinship.history(head, before))
+
+    def _has_grown_by(self, wanted: int) -> bool:
+        before = self._before()
+        left = before.meta_range_id if before else EMPTY_TREE
+        snapshots = self.lake.storage(self.move.repository.storage_namespace).snapshots
+        changes = TreeChanges(snapshots, left, self.move.head.meta_range_id, None)
+        changes.seek(b"")
+        grown = 0
+        while grown < wanted and (change := changes.next()) is not None:
+            if change.right is not None:
+                grown += decode_entry(change.right.data).size
+        return grown >= wanted
+
+    def _before(self) -> Commit | None:
+        if self.seen is None:
+            return None
+        stored = self.lake.tables(self.move.repository).commits.find(self.seen.commit.encode())
+        return stored.record if stored else None
