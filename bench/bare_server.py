@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The yardstick of the REST API: bare handlers behind the same adapter and the same Granian.
 
-GET  /bytes     answers with the bytes of the file `answer` in the folder
-GET  /file      reads `object` from disk and answers with it
-PUT  /file      writes temp, fsync, link, fsync of the folder
+They are sent the very requests that Lochan is, and answer with the bytes that it answered with,
+headers too, which lie in the folder:
+
+GET .../stat      stat.json
+GET .../objects   get.json, with the body read from the file `object` each time
+POST              put.json, after temp, fsync, link, fsync of the folder
 """
 
 import os
@@ -13,6 +16,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from granian import loops
 from granian.constants import HTTPModes, Interfaces, Loops
 from granian.server import Server
@@ -23,26 +27,33 @@ from lochan.web.at_once import Answer, Fetch
 from lochan.web.environ import Headers
 
 FOLDER = Path(sys.argv[1])
-_JSON = [("content-type", "application/json")]
 _numbers = count()
+
+
+def _answer(name: str) -> Answer:
+    return msgspec.json.decode((FOLDER / name).read_bytes(), type=Answer)
+
+
+_stat, _get, _put_answer = map(_answer, ("stat.json", "get.json", "put.json"))
 
 
 def application(environ: dict[str, Any], start: Callable[..., object]) -> Iterable[bytes]:
     """Do the least that a PUT can mean."""
-    start("200 OK", _JSON)
-    return [_put(environ["wsgi.input"].read())]
+    _put(environ["wsgi.input"].read())
+    start(f"{_put_answer.status} Created", _put_answer.headers)
+    return [_put_answer.body]
 
 
 def at_once(path: str, _query: str, _headers: Headers) -> Answer | Fetch:
     """Do the least that a GET can mean: without a thread, or only the reading in one."""
-    return Answer(200, _JSON, _answer) if path == "/bytes" else _fetch
+    return _stat if path.endswith("/stat") else _fetch
 
 
 def _fetch() -> Answer:
-    return Answer(200, _JSON, (FOLDER / "object").read_bytes())
+    return Answer(_get.status, _get.headers, (FOLDER / "object").read_bytes())
 
 
-def _put(data: bytes) -> bytes:
+def _put(data: bytes) -> None:
     name = f"{os.getpid()}-{next(_numbers)}"
     temporary = FOLDER / "written" / f"{name}.tmp"
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -54,10 +65,6 @@ def _put(data: bytes) -> bytes:
     folder = os.open(FOLDER / "written", os.O_RDONLY)
     os.fsync(folder)
     os.close(folder)
-    return b"{}"
-
-
-_answer = (FOLDER / "answer").read_bytes()
 
 
 def _loaded(_: str) -> Callable[..., Any]:

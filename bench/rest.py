@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The REST API over HTTP, two workers, beside bare handlers behind the same adapter.
 
-The yardsticks return the same bytes, read the same file, or write one as durably. Load, server and
-yardstick share the two cores.
+The yardsticks get the same requests and give the same bytes, read the same file, or write one as
+durably. Load, server and yardstick share the two cores.
 """
 
 import os
@@ -35,6 +35,7 @@ from lochan.operations.advance import advance
 from lochan.operations.allowed import Action
 from lochan.operations.request import Candidate, Said
 from lochan.refs.repositories import get_repository
+from lochan.web.at_once import Answer
 from measure import Row, chosen
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
@@ -47,6 +48,7 @@ STAT_CONNECTIONS, OBJECT_CONNECTIONS = 64, 16
 LEAST_STAT_COMMIT, LEAST_STAT_BRANCH = 0.5, 0.2
 LEAST_GET, LEAST_PUT = 0.5, 0.3
 OBJECT = b"0123456789abcdef" * 256
+_BY_GRANIAN = frozenset({"date", "server"})
 LAKEFS_LIST_MS = 75  # p90 of a page of 1,000, from lakeFS's sizing guide
 COUNT = chosen(10_000_000, small=20_000)
 
@@ -58,8 +60,10 @@ def main() -> list[Row]:
         folder = Path(name)
         with running_server(folder / "lake") as server:
             asked = _Asked(server)
-            stat = asked.stat(asked.commit)
-            (folder / "answer").write_bytes(_body(server, stat))
+            samples = {"stat": asked.stat(asked.commit), "get": asked.get(), "put": asked.put(0)}
+            for kind, request in samples.items():
+                answer = msgspec.json.encode(_answer(server, request))
+                (folder / f"{kind}.json").write_bytes(answer)
             (folder / "object").write_bytes(OBJECT)
             (folder / "written").mkdir()
             with _bare(folder) as port:
@@ -68,33 +72,25 @@ def main() -> list[Row]:
 
 
 def _rows(asked: "_Asked", bare: int) -> list[Row]:
-    bare_stat = _request("GET", "/bytes")
     rows = []
     for ref, least in ((asked.commit, LEAST_STAT_COMMIT), ("main", LEAST_STAT_BRANCH)):
-        ours, theirs = _both(asked, asked.stat(ref), bare, bare_stat, STAT_CONNECTIONS)
-        rows.append(
-            _row(f"stat by {'branch' if ref == 'main' else 'commit id'}", ours, theirs, least)
-        )
-    get = asked.request("GET", f"/refs/{asked.commit}/objects?path=data%2Fobject")
-    ours, theirs = _both(asked, get, bare, _request("GET", "/file"), OBJECT_CONNECTIONS)
-    rows.append(_row("GET of 4 KiB by commit id", ours, theirs, LEAST_GET))
-    numbers = count()
-    puts = (asked.request("POST", f"/branches/main/objects?path=in%2F{n}", OBJECT) for n in numbers)
-    bare_put = _request("PUT", "/file", OBJECT)
-    ours, theirs = _both(asked, puts, bare, bare_put, OBJECT_CONNECTIONS)
-    rows.append(_row("durable PUT of 4 KiB", ours, theirs, LEAST_PUT))
+        stats = _both(asked, repeat(asked.stat(ref)), bare, STAT_CONNECTIONS)
+        rows.append(_row(f"stat by {'branch' if ref == 'main' else 'commit id'}", *stats, least))
+    gets = _both(asked, repeat(asked.get()), bare, OBJECT_CONNECTIONS)
+    rows.append(_row("GET of 4 KiB by commit id", *gets, LEAST_GET))
+    puts = _both(asked, map(asked.put, count(1)), bare, OBJECT_CONNECTIONS)
+    rows.append(_row("durable PUT of 4 KiB", *puts, LEAST_PUT))
     return rows
 
 
 def _both(
-    asked: "_Asked", ours: bytes | Iterator[bytes], bare: int, theirs: bytes, connections: int
+    asked: "_Asked", requests: Iterator[bytes], bare: int, connections: int
 ) -> tuple[Load, Load]:
-    """Load both by turns, and keep the best of each."""
-    requests = repeat(ours) if isinstance(ours, bytes) else ours
+    """Load both by turns with the same requests, and keep the best of each."""
     found: list[tuple[Load, Load]] = []
     for _ in range(ROUNDS):
         one = load(asked.port, requests, connections=connections, seconds=SECONDS)
-        other = load(bare, repeat(theirs), connections=connections, seconds=SECONDS)
+        other = load(bare, requests, connections=connections, seconds=SECONDS)
         assert not one.refused, "a request was refused"
         found.append((one, other))
     return max((f[0] for f in found), key=_rate), max((f[1] for f in found), key=_rate)
@@ -179,6 +175,14 @@ class _Asked:
         """Make a request for what is known of the object."""
         return self.request("GET", f"/refs/{ref}/objects/stat?path=data%2Fobject")
 
+    def get(self) -> bytes:
+        """Make a request for its bytes."""
+        return self.request("GET", f"/refs/{self.commit}/objects?path=data%2Fobject")
+
+    def put(self, number: int) -> bytes:
+        """Make a request that stores one more."""
+        return self.request("POST", f"/branches/main/objects?path=in%2F{number}", OBJECT)
+
 
 def _request(method: str, path: str, body: bytes = b"", auth: str = "") -> bytes:
     head = f"{method} {path} HTTP/1.1\r\nhost: localhost\r\naccept: */*\r\nuser-agent: bench\r\n"
@@ -189,9 +193,14 @@ def _request(method: str, path: str, body: bytes = b"", auth: str = "") -> bytes
     return head.encode() + b"\r\n" + body
 
 
-def _body(server: Server, request: bytes) -> bytes:
-    path = request.split(b" ")[1].decode()
-    return httpx.get(server.url + path, auth=server.auth).raise_for_status().content
+def _answer(server: Server, request: bytes) -> Answer:
+    """Ask once, and keep all that was said but what Granian adds by itself."""
+    head, _, body = request.partition(b"\r\n\r\n")
+    method, path, _ = head.split(b" ", 2)
+    url = server.url + path.decode()
+    found = httpx.request(method.decode(), url, content=body, auth=server.auth).raise_for_status()
+    told = [header for header in found.headers.multi_items() if header[0] not in _BY_GRANIAN]
+    return Answer(found.status_code, told, found.content)
 
 
 @contextmanager
@@ -202,7 +211,7 @@ def _bare(folder: Path) -> Iterator[int]:
     try:
         for _ in range(200):
             try:
-                httpx.get(f"http://127.0.0.1:{port}/bytes")
+                httpx.get(f"http://127.0.0.1:{port}/stat")
             except httpx.TransportError:
                 continue
             break

@@ -13,6 +13,7 @@ from lochan.kv.open import open_store
 from lochan.kv.store import Store
 from lochan.testing.kv import (
     DropPartitionConformance,
+    GetAtOnceConformance,
     SetIfAllConformance,
     SetThenGetConformance,
     SharedStoreConformance,
@@ -38,7 +39,11 @@ class TestFaultlessFaultyStore(StoreConformance):
 
 
 class TestSqliteStore(
-    SharedStoreConformance, DropPartitionConformance, SetThenGetConformance, SetIfAllConformance
+    SharedStoreConformance,
+    DropPartitionConformance,
+    GetAtOnceConformance,
+    SetThenGetConformance,
+    SetIfAllConformance,
 ):
     @pytest.fixture
     def url(self, tmp_path: Path) -> str:

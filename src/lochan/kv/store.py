@@ -142,6 +142,18 @@ class SetThenGet(Protocol):
 
 
 @runtime_checkable
+class GetAtOnce(Protocol):
+    """A capability: reads that wait for nobody, so that an event loop's own thread may do them."""
+
+    def get_at_once(self, *places: Place) -> list[Versioned | None]:
+        """Read a record from each place, all as they were at one instant after this call began.
+
+        None where there is no record. A driver offers this only where neither a network nor a
+        writer can keep the caller waiting. Raises: Unavailable, also where it would have to wait.
+        """
+
+
+@runtime_checkable
 class SetIfAll(Protocol):
     """A capability: a conditional write that looks at more records than the one it stores."""
 

@@ -9,17 +9,17 @@ acknowledged anywhere binds whoever reads after that, without another read (H14)
 by the repository's unique identifier, never by its name (H14).
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, cast
 
 from lochan.environment import Environment
-from lochan.errors import NotFound, RepositoryDeleting, RepositoryNotFound
+from lochan.errors import NotFound, RepositoryDeleting, RepositoryNotFound, Unavailable
 from lochan.kv.read import find
 from lochan.kv.set_many import set_many
+from lochan.kv.store import GetAtOnce, Predicate, SetIfAll, SetThenGet, Store, Versioned
 from lochan.kv.store import Place as KvPlace
-from lochan.kv.store import Predicate, SetIfAll, SetThenGet, Store, Versioned
 from lochan.kv.table import Stored
 from lochan.model.codec import decode_branch, decode_repository
 from lochan.model.ids import BranchName, RepositoryId, UniqueIdentifier
@@ -74,6 +74,7 @@ class BranchReads:
         self._seen: dict[_Place, tuple[float, BranchRead, bytes]] = {}  # when, what, and its owner
         self._owners: dict[UniqueIdentifier, tuple[float, SeenRepository]] = {}
         self._compares = store if isinstance(store, SetIfAll) else None
+        self._near = store if isinstance(store, GetAtOnce) else None
         self._reads_with_writes = store if isinstance(store, SetThenGet) else None
         self.asked = 0  # how often stories asked; who works long gives way where this grows
 
@@ -93,6 +94,28 @@ class BranchReads:
         """
         self.asked += 1
         return self._fresh.read(_place(repository, name))
+
+    def recall(
+        self, repository: Repository, name: BranchName, look: Callable[[Branch], KvPlace]
+    ) -> tuple[Branch, Versioned | None] | None:
+        """Give a branch, and one more record that the branch leads to, as both were just now.
+
+        The record was last seen some time ago, and `look` says what is wanted by it. It is read
+        again together with what is wanted, at one instant. None says nothing: it has changed, or
+        was never seen, or the store cannot be asked without waiting.
+        """
+        place = _place(repository, name)
+        known = self._seen.get(place)
+        if known is None or self._near is None:
+            return None
+        _, read, owner_then = known
+        try:
+            branch, owner, wanted = self._near.get_at_once(*_keys(place), look(read.record))
+        except Unavailable:
+            return None
+        if branch is None or owner is None or owner.value != owner_then:
+            return None
+        return (read.record, wanted) if branch.predicate == read.predicate else None
 
     def fresh_after(
         self,

@@ -10,7 +10,7 @@ from lochan.model.records import Repository
 from lochan.objects.store import WHOLE, Extent, Reading
 from lochan.operations.lake import Lake
 from lochan.operations.read_entry import read_entry
-from lochan.operations.reference import read_ref
+from lochan.operations.reference import read_ref, recall_ref
 from lochan.operations.view import find_record
 
 __all__ = ["get_object", "read_entry", "recall_entry", "stat_committed", "stat_object"]
@@ -44,14 +44,9 @@ def stat_committed(lake: Lake, repository: Repository, commit: CommitId, key: Ob
     return _entry(found, key, commit)
 
 
-def recall_entry(
-    lake: Lake, repository: Repository, commit: CommitId, key: ObjectKey
-) -> Entry | None:
-    """Give what `stat_committed` would, if all of it is in memory; None says nothing."""
-    tree = lake.commits.recall_tree(repository, commit)
-    if tree is None:
-        return None
-    found = lake.storage(repository.storage_namespace).snapshots.recall(tree, key)
+def recall_entry(lake: Lake, repository: Repository, ref: str, key: ObjectKey) -> Entry | None:
+    """Give what `stat_object` would, if that needs no waiting; None says nothing."""
+    found = recall_ref(lake, repository, ref, key)
     return decode_entry(found.value) if found is not None else None
 
 

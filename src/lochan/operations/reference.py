@@ -10,10 +10,11 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from lochan.errors import InvalidInput, NotFound
+from lochan.kernel.records import Record
 from lochan.model.ids import BranchName, CommitId, MetaRangeId, is_commit_id
 from lochan.model.records import Branch, Commit, Repository
 from lochan.operations.lake import Lake
-from lochan.operations.view import read_stably
+from lochan.operations.view import read_stably, recall_record
 from lochan.refs.expression import Sign
 from lochan.refs.resolve import resolve
 
@@ -51,6 +52,19 @@ def read_ref(
     if found.staging and found.branch is not None:
         return read_stably(lake, repository, found.branch.branch_id, of_branch)
     return of_tree(lake.commits.tree(repository, found.commit_id))
+
+
+def recall_ref(lake: Lake, repository: Repository, ref: str, key: bytes) -> Record | None:
+    """Give what a branch or a whole commit id shows for a key, if that needs no waiting.
+
+    None says nothing: `read_ref` finds out.
+    """
+    if is_commit_id(ref):
+        tree = lake.commits.recall_tree(repository, CommitId(ref))
+        if tree is None:
+            return None
+        return lake.storage(repository.storage_namespace).snapshots.recall(tree, key)
+    return recall_record(lake, repository, BranchName(ref), key)
 
 
 def committed(lake: Lake, repository: Repository, ref: str) -> CommitId:

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from lochan.errors import Unavailable
 from lochan.kernel.records import Record
+from lochan.model.codec import decode_staged_entry
 from lochan.model.ids import (
     COMPACTED_TO_NOTHING,
     EMPTY_TREE,
@@ -58,6 +59,31 @@ def read_stably(
             return answer
         branch = current
     raise Unavailable(f"branch {name!r} changed {ATTEMPTS} times while it was read; try again")
+
+
+def recall_record(
+    lake: Lake, repository: Repository, name: BranchName, key: bytes
+) -> Record | None:
+    """Give what a branch shows for a key, if that needs no waiting; None says nothing.
+
+    The branch and what is staged under its token are read at one instant, so that no second look
+    is needed. Below a token that is being committed others would have to be asked: that takes the
+    long way.
+    """
+    found = lake.branches.recall(
+        repository, name, lambda branch: lake.staging.place_of(branch.staging_token, key)
+    )
+    if found is None:
+        return None
+    branch, staged = found
+    if staged is not None:
+        entry = decode_staged_entry(staged.value)
+        return None if entry.is_tombstone else Record(key, entry.identity, entry.data)
+    base = branch.compacted_base_meta_range_id
+    tree = base or lake.commits.recall_tree(repository, branch.commit_id)
+    if branch.sealed_tokens or not tree or tree == COMPACTED_TO_NOTHING:
+        return None
+    return lake.storage(repository.storage_namespace).snapshots.recall(tree, key)
 
 
 def tree_under(lake: Lake, repository: Repository, branch: Branch) -> MetaRangeId:

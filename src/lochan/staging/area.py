@@ -11,7 +11,7 @@ from itertools import islice
 
 from lochan.kv.read import find, scan_prefix
 from lochan.kv.set_many import set_many
-from lochan.kv.store import DropPartition, Predicate, Present, Store
+from lochan.kv.store import DropPartition, Place, Predicate, Present, Store
 from lochan.model.codec import decode_staged_entry, encode_staged_entry
 from lochan.model.ids import StagingToken
 from lochan.model.keys import STAGED, token_partition
@@ -48,6 +48,10 @@ class StagingArea:
         """Give the row of a key and its predicate; None where the token says nothing of it."""
         found = find(self._store, token_partition(token), STAGED + key)
         return (decode_staged_entry(found.value), found.predicate) if found else None
+
+    def place_of(self, token: StagingToken, key: bytes) -> Place:
+        """Say where the row of a key lies, for who reads it together with other records."""
+        return token_partition(token), STAGED + key
 
     def scan(self, token: StagingToken, start: bytes = b"") -> Iterator[StagedEntry]:
         """Give the rows from `start` on, in key order. Raises when the store fails."""

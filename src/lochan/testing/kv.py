@@ -16,8 +16,8 @@ A driver counts when this passes against its real server:
 another handle on the same data, as another process would have; a store that only this process can
 see gives itself back. Stores that processes share inherit `SharedStoreConformance`, which starts
 two; stores that can drop a partition inherit `DropPartitionConformance` besides, and those that
-read together with a write `SetThenGetConformance`, or compare several records with one
-`SetIfAllConformance`.
+read together with a write `SetThenGetConformance`, compare several records with one
+`SetIfAllConformance`, or read without waiting `GetAtOnceConformance`.
 """
 
 import subprocess
@@ -30,7 +30,16 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from lochan.errors import InvalidInput, PredicateFailed, Unavailable
 from lochan.kv.set_many import set_many
-from lochan.kv.store import EXISTS, DropPartition, Place, Present, SetIfAll, SetThenGet, Store
+from lochan.kv.store import (
+    EXISTS,
+    DropPartition,
+    GetAtOnce,
+    Place,
+    Present,
+    SetIfAll,
+    SetThenGet,
+    Store,
+)
 from lochan.testing.kv_given import ENVIRONMENT, Given, fill, in_threads, opened
 from lochan.testing.kv_machine import StoreMachine
 from lochan.testing.kv_process import increment
@@ -39,6 +48,7 @@ from lochan.testing.kv_scans import ScanConformance
 
 __all__ = [
     "DropPartitionConformance",
+    "GetAtOnceConformance",
     "SetIfAllConformance",
     "SetThenGetConformance",
     "SharedStoreConformance",
@@ -134,6 +144,68 @@ class DropPartitionConformance(Given):
         store.drop_partition(partition + b"dropped")
         assert list(store.scan(partition + b"dropped")) == []
         assert store.get(partition, b"key").value == b"value"
+
+
+class GetAtOnceConformance(Given):
+    """The capability that an event loop uses; for drivers that offer it."""
+
+    def test_get_at_once_reads_what_is_there(self, store: Store, partition: bytes) -> None:
+        assert isinstance(store, GetAtOnce)
+        other = partition + b"other"
+        store.set(partition, b"one", b"1")
+        store.set(other, b"empty", b"")
+        places = ((partition, b"one"), (partition, b"absent"), (other, b"empty"))
+        found = store.get_at_once(*places)
+        assert found == [store.get(partition, b"one"), None, store.get(other, b"empty")]
+        store.delete(partition, b"one")
+        assert store.get_at_once((partition, b"one")) == [None]
+
+    def test_rel_K1_get_at_once_sees_what_another_handle_has_set(
+        self, store: Store, partition: bytes
+    ) -> None:
+        assert isinstance(store, GetAtOnce)
+        other = self.reopen(store)
+        for number in range(50):
+            other.set(partition, b"key", b"%d" % number)
+            (found,) = store.get_at_once((partition, b"key"))
+            assert found is not None
+            assert found.value == b"%d" % number
+        if other is not store:
+            other.close()
+
+    def test_get_at_once_reads_all_at_one_instant(self, store: Store, partition: bytes) -> None:
+        assert isinstance(store, GetAtOnce)
+        places = ((partition, b"second"), (partition, b"first"))
+        for _, key in places:
+            store.set(partition, key, b"0000")
+        done: list[bool] = []
+
+        def write() -> None:
+            for number in range(1, 150):
+                for key in (b"first", b"second"):
+                    store.set(partition, key, b"%04d" % number)
+            done.append(True)
+
+        def read() -> None:
+            while not done:
+                second, first = store.get_at_once(*places)
+                assert second is not None
+                assert first is not None
+                assert int(second.value) <= int(first.value) <= int(second.value) + 1
+
+        in_threads(2, lambda number: (write, read)[number]())
+
+    def test_get_at_once_refuses_what_is_no_place(self, store: Store, partition: bytes) -> None:
+        assert isinstance(store, GetAtOnce)
+        with pytest.raises(InvalidInput):
+            store.get_at_once((partition, b""))
+
+    def test_a_closed_store_gives_nothing_at_once(self, store: Store, partition: bytes) -> None:
+        assert isinstance(store, GetAtOnce)
+        store.get_at_once((partition, b"key"))
+        store.close()
+        with pytest.raises(Unavailable):
+            store.get_at_once((partition, b"key"))
 
 
 class SetThenGetConformance(Given):

@@ -3,8 +3,9 @@
 
 What a commit id shows never changes, so most of what clients ask for by one is there already: who
 asks, what they may do, the repository (all at most a second old) and the ranges of the commit. A
-route that declares `at_once` is tried this way first. Nothing here waits for a store, so that it
-may run on the event loop's own thread:
+branch is read each time, where the store is a file of this machine and no network lies between. A
+route that declares `at_once` is tried this way first. Nothing here waits for a server or for
+somebody who writes, so that it may run on the event loop's own thread:
 
     the answer    sent as it is
     a `Fetch`     all is decided, and one small read is left, which a thread does

@@ -3,21 +3,34 @@
 
 from base64 import b64encode
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
 
+import msgspec
 import pytest
 
 from lochan.access.setup import setup
+from lochan.bootstrap.lake import open_lake
 from lochan.bootstrap.server import open_services
 from lochan.config.server import Limits
 from lochan.environment import RealEnvironment
 from lochan.model.access import Statement
+from lochan.model.ids import RepositoryId, StagingToken, valid_object_key
+from lochan.model.records import Repository
+from lochan.operations.commit import CommitRequest, commit
+from lochan.operations.delete_objects import delete_objects
+from lochan.operations.lake import Lake
+from lochan.operations.put_object import put_object
+from lochan.operations.repositories import delete_repository
+from lochan.refs.repositories import get_repository
 from lochan.web.application import PREFIX, new_application
 from lochan.web.at_once import Answer
+from support.lakes import MAIN
 from support.web import Api, settings_in
 
 REQUEST_ID = "asked-by-a-test"
+KEY = "a/b ü.csv"
 
 
 class StoppedClock(RealEnvironment):
@@ -60,6 +73,42 @@ class Asked:
         found = found() if callable(found) else found
         return found and Answer(found.status, sorted(found.headers), found.body)
 
+    @contextmanager
+    def another_process(self) -> Iterator["Another"]:
+        store = f"sqlite://{self.api.services.settings.lake}/kv.db"
+        with open_lake(store, RealEnvironment()) as lake:
+            yield Another(lake, get_repository(lake.store, lake.environment, RepositoryId("lake")))
+
+
+class Another:
+    """Somebody else with the same lake."""
+
+    def __init__(self, lake: Lake, repository: Repository) -> None:
+        self.lake, self.repository = lake, repository
+        self.key = valid_object_key(KEY)
+
+    def put(self, body: bytes) -> None:
+        put_object(self.lake, self.repository, MAIN, self.key, [body])
+
+    def delete(self) -> None:
+        delete_objects(self.lake, self.repository, MAIN, [self.key])
+
+    def commit(self) -> None:
+        commit(self.lake, self.repository, MAIN, CommitRequest("other", "more"))
+
+    def seal(self) -> None:
+        branches = self.lake.tables(self.repository).branches
+        old = branches.get(MAIN.encode()).record
+        sealed = msgspec.structs.replace(
+            old,
+            staging_token=StagingToken("next"),
+            sealed_tokens=(old.staging_token, *old.sealed_tokens),
+        )
+        branches.set(MAIN.encode(), sealed)
+
+    def delete_repository(self) -> None:
+        delete_repository(self.lake, self.repository)
+
 
 def basic(api: Api) -> str:
     assert api.credential is not None
@@ -88,11 +137,11 @@ def test_the_short_way_says_what_the_long_way_says(
 
 
 def test_what_is_not_plain_goes_the_long_way(asked: Asked) -> None:
-    for path in (asked.path(), asked.path(""), asked.path(ref="main"), asked.path(ref="main@")):
+    for path in (asked.path(), asked.path(""), asked.path(ref="main~0"), asked.path(ref="main@")):
         asked.long(path, path="a/b ü.csv")
     asked.long(asked.path(""), path="large")
     assert asked.short(asked.path(), path="a/b ü.csv") is not None
-    assert asked.short(asked.path(ref="main"), path="a/b ü.csv") is None
+    assert asked.short(asked.path(ref="main~0"), path="a/b ü.csv") is None
     assert asked.short(asked.path(ref="main@"), path="a/b ü.csv") is None
     assert asked.short(asked.path(), path="a/b ü.csv", presign="true") is None
     assert asked.short(asked.path(), path="not there") is None
@@ -100,6 +149,44 @@ def test_what_is_not_plain_goes_the_long_way(asked: Asked) -> None:
     assert asked.short(asked.path(), path="a", amount="5", user_metadata="neither") is None
     assert asked.short(asked.path(""), path="large") is None
     assert asked.short(asked.path(ref="0" * 64), path="a/b ü.csv") is None
+
+
+@pytest.mark.parametrize("what", ["/stat", ""])
+def test_a_branch_is_read_again_each_time(asked: Asked, what: str) -> None:
+    path = asked.path(what, ref="main")
+    committed = asked.long(path, path=KEY)
+    assert asked.short(path, path=KEY) == committed
+    with asked.another_process() as other:
+        other.put(b"3,4\n")
+        staged = asked.short(path, path=KEY)
+        assert staged == asked.long(path, path=KEY) != committed
+        other.delete()
+        assert asked.short(path, path=KEY) is None
+        assert asked.long(path, path=KEY).status == 404
+        other.put(b"5,6\n")
+        other.commit()
+        assert asked.short(path, path=KEY) is None  # the branch is another one, and not seen yet
+        after = asked.long(path, path=KEY)
+        assert after.status == 200
+        assert asked.short(path, path=KEY) == after
+
+
+def test_a_branch_of_a_deleted_repository_is_not_answered_for(asked: Asked) -> None:
+    path = asked.path(ref="main")
+    asked.long(path, path=KEY)
+    assert asked.short(path, path=KEY) is not None
+    with asked.another_process() as other:
+        other.delete_repository()
+    assert asked.short(path, path=KEY) is None
+
+
+def test_what_is_being_committed_takes_the_long_way(asked: Asked) -> None:
+    path = asked.path(ref="main")
+    with asked.another_process() as other:
+        other.put(b"3,4\n")
+        other.seal()
+        assert asked.long(path, path=KEY).status == 200
+        assert asked.short(path, path=KEY) is None
 
 
 @pytest.mark.parametrize("name", ["range", "if-none-match", "if-range", "authorization"])

@@ -3,9 +3,8 @@
 
 Writes of all threads go through one writer thread (`sqlite_writer`), which commits them in groups;
 processes take turns (`sqlite_turn`). Conditional writes are single statements inside the
-transaction, so their predicate is compared under the lock that the write holds. Reads use
-connections of their own and never wait for writers. A scan reads a page, ends its read
-transaction, and only then gives rows to the caller.
+transaction, so their predicate is compared under the lock that the write holds. Reads never wait
+for writers (`sqlite_reads`).
 
 A store belongs to the process that opened it: after a fork the child must open its own. Files on
 network file systems, files of other programs and files of a newer Lochan are refused.
@@ -14,18 +13,18 @@ network file systems, files of other programs and files of a newer Lochan are re
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
 from lochan.environment import Environment
-from lochan.errors import LochanError, NotFound, PredicateFailed, Refused
+from lochan.errors import PredicateFailed, Refused
 from lochan.kv.drivers import sqlite_file
+from lochan.kv.drivers.sqlite_reads import SqliteReads
 from lochan.kv.drivers.sqlite_turn import Turn
-from lochan.kv.drivers.sqlite_writer import GET, Row, Writer
+from lochan.kv.drivers.sqlite_writer import Row, Writer
 from lochan.kv.store import (
     EXISTS,
-    Pair,
     Place,
     Predicate,
     Present,
@@ -34,17 +33,11 @@ from lochan.kv.store import (
     check_partition,
     check_predicate,
     check_record,
-    check_start,
 )
 
-# Pages of a scan grow, so that a look at the first row is cheap and a long scan is fast.
-_FIRST_PAGE_ROWS = 32
-_LARGEST_PAGE_ROWS = 2048
-_LARGEST_PAGE_BYTES = 4 << 20
 # A large removal is cut into transactions of this many rows, so that others get their turn.
 _ROWS_AT_A_TIME = 2000
 
-_SCAN = "SELECT key, value FROM kv WHERE partition = ? AND key >= ? ORDER BY key LIMIT ?"
 _SET_NEW = "INSERT INTO kv (partition, key, value) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 _REPLACE_ANY = "UPDATE kv SET value = ? WHERE partition = ? AND key = ?"
 _REPLACE = "UPDATE kv SET value = ? WHERE partition = ? AND key = ? AND value = ?"
@@ -56,7 +49,7 @@ _DELETE_SOME = (
 )
 
 
-class SqliteStore:
+class SqliteStore(SqliteReads):
     """A Store in one local file."""
 
     def __init__(self, path: Path, environment: Environment) -> None:
@@ -65,8 +58,8 @@ class SqliteStore:
         self._path = path.absolute()
         self._process = os.getpid()
         self._lock = threading.Lock()
-        self._idle: list[sqlite3.Connection] = []
         self._closed = False
+        super().__init__(self._path, self._require_serving)
         self._turn = Turn(path, environment, patience_s=sqlite_file.BUSY_S)
         try:
             self._connection = self._opened()
@@ -79,15 +72,6 @@ class SqliteStore:
     def open(cls, url: str, environment: Environment) -> Self:
         """Open `sqlite:///absolute/path` or `sqlite://relative/path`."""
         return cls(sqlite_file.path_of(url), environment)
-
-    def get(self, partition: bytes, key: bytes) -> Versioned:
-        """Read one record."""
-        check_address(partition, key)
-        rows = self._read(GET, (partition, key))
-        if not rows:
-            raise NotFound(f"no record {key!r} in {partition!r}", partition=partition, key=key)
-        value = rows[0][0]
-        return Versioned(value, Predicate(value))
 
     def set(self, partition: bytes, key: bytes, value: bytes) -> None:
         """Store a record, whatever was there."""
@@ -119,12 +103,6 @@ class SqliteStore:
         else:
             rows = self._write(_DELETE_IF, (partition, key, predicate))
         _require_one(rows, partition, key)
-
-    def scan(self, partition: bytes, start: bytes = b"") -> Iterator[Pair]:
-        """Give all pairs at or after `start`, in byte order, a page at a time."""
-        check_start(partition, start)
-        self._require_usable()
-        return self._pages(partition, start)
 
     def set_many(self, partition: bytes, records: Mapping[bytes, bytes]) -> None:
         """Store many records of one partition, here in one transaction."""
@@ -165,10 +143,8 @@ class SqliteStore:
             if self._closed:
                 return
             self._closed = True
-            idle, self._idle = self._idle, []
         self._writer.close()
-        for connection in idle:
-            connection.close()
+        self._end_reads()
         self._connection.close()
         self._turn.close()
 
@@ -187,7 +163,7 @@ class SqliteStore:
             message = f"{self._path} was opened by the parent process; open it again after a fork"
             raise Refused(message, code="opened-before-fork")
 
-    def _require_usable(self) -> None:
+    def _require_serving(self) -> None:
         self._require_this_process()
         self._writer.require_serving()
 
@@ -202,62 +178,6 @@ class SqliteStore:
             check_record(*row)
         self._require_this_process()
         return self._writer.set(rows, places)
-
-    def _read(self, statement: str, values: tuple[bytes, ...]) -> list[tuple[bytes, ...]]:
-        connection = self._borrow()
-        try:
-            rows = connection.execute(statement, values).fetchall()
-        except sqlite3.Error as error:
-            raise self._given_up(connection, error) from error
-        self._give_back(connection)
-        return rows
-
-    def _page(self, partition: bytes, start: bytes, rows: int) -> tuple[list[Pair], bool]:
-        """Read the next rows, fewer when they are large, and say whether more may follow."""
-        connection = self._borrow()
-        page: list[Pair] = []
-        size = 0
-        try:
-            cursor = connection.execute(_SCAN, (partition, start, rows))
-            for pair in cursor:
-                page.append(pair)
-                size += len(pair[1])
-                if size > _LARGEST_PAGE_BYTES:
-                    break
-            more = len(page) == rows or size > _LARGEST_PAGE_BYTES
-            cursor.close()  # ends the read transaction
-        except sqlite3.Error as error:
-            raise self._given_up(connection, error) from error
-        self._give_back(connection)
-        return page, more
-
-    def _pages(self, partition: bytes, start: bytes) -> Iterator[Pair]:
-        rows, more = _FIRST_PAGE_ROWS, True
-        while more:
-            page, more = self._page(partition, start, rows)
-            yield from page
-            if not page:
-                return
-            start = page[-1][0] + b"\0"  # the smallest key after the last one given
-            rows = min(4 * rows, _LARGEST_PAGE_ROWS)
-
-    def _borrow(self) -> sqlite3.Connection:
-        self._require_usable()
-        with self._lock:
-            if self._idle:
-                return self._idle.pop()
-        return sqlite_file.connect(self._path)
-
-    def _give_back(self, connection: sqlite3.Connection) -> None:
-        with self._lock:
-            if not self._closed:
-                self._idle.append(connection)
-                return
-        connection.close()
-
-    def _given_up(self, connection: sqlite3.Connection, error: sqlite3.Error) -> LochanError:
-        connection.close()
-        return sqlite_file.read_error(error, self._path)
 
 
 def _require_one(rows: int, partition: bytes, key: bytes) -> None:

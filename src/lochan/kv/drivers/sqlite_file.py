@@ -101,13 +101,13 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def connect(path: Path) -> sqlite3.Connection:
+def connect(path: Path, *, patience_s: float = BUSY_S) -> sqlite3.Connection:
     """Open one connection to a file that exists; any thread may use it, one at a time."""
     try:
         connection = sqlite3.connect(
             f"file:{quote(str(path.absolute()))}?mode=rw",
             uri=True,
-            timeout=BUSY_S,
+            timeout=patience_s,
             isolation_level=None,  # we say BEGIN and COMMIT ourselves
             check_same_thread=False,
         )

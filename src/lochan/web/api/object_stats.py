@@ -4,7 +4,7 @@
 from functools import lru_cache
 
 from lochan.model.entry import Entry
-from lochan.model.ids import CommitId, StorageNamespace, is_commit_id, valid_object_key
+from lochan.model.ids import StorageNamespace, valid_object_key
 from lochan.model.instant import to_seconds
 from lochan.model.records import Repository
 from lochan.objects.namespace import Namespace
@@ -35,11 +35,9 @@ def object_stats(
 
 
 def entry_at_once(glance: Glance, path: str) -> Entry | None:
-    """Give the entry that a commit shows, if it is in memory; a branch must be read each time."""
-    ref, key = glance.path["ref"], valid_object_key(path)
-    if not is_commit_id(ref):
-        return None
-    return recall_entry(glance.lake, glance.repository, CommitId(ref), key)
+    """Give the entry that a ref shows, if that needs no waiting."""
+    key = valid_object_key(path)
+    return recall_entry(glance.lake, glance.repository, glance.path["ref"], key)
 
 
 def prefix_stats(path: str) -> ObjectStats:

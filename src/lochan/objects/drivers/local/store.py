@@ -53,6 +53,7 @@ from lochan.objects.store import (
 
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CHUNK = 1 << 20
+_SMALL = 64 << 10  # read when it is opened: nothing is held, and there is nothing to close
 _TRIES = 1000
 # What file systems without hard links answer to link(2).
 _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS}
@@ -98,7 +99,11 @@ class LocalObjects:
         except BaseException:
             file.close()
             raise
-        return Reading(info, found, _pieces(file, *found), file.close, file.number)
+        if found[1] - found[0] > _SMALL:
+            return Reading(info, found, _pieces(file, *found), file.close, file.number)
+        with closing(file):
+            pieces = list(_pieces(file, *found))
+        return Reading(info, found, iter(pieces), _nothing)
 
     def head(self, address: str) -> ObjectInfo:
         """Ask the file system."""
@@ -262,6 +267,10 @@ def _locked(folder: int) -> Iterator[None]:
         yield
     finally:
         fcntl.flock(folder, fcntl.LOCK_UN)
+
+
+def _nothing() -> None:
+    """Close what holds nothing."""
 
 
 def _pieces(file: Opened, start: int, stop: int) -> Iterator[bytes]:
