@@ -24,6 +24,7 @@ MAX_BLOCK = 2 * MAX_COMPONENT + 2 * MAX_KEY
 # A few bytes of a file can stand for a long key, again and again. A range ends at 64 MiB of raw
 # size, a row later: whatever gives much more in one scan is no file of ours.
 MAX_SCAN = 512 << 20
+BLOCKS_AT_ONCE = 8  # `Table.objects` reads so many: a processor's cache holds their rows
 
 
 class EncodedBlocks(NamedTuple):
@@ -120,6 +121,9 @@ class Table(Protocol):
     def get_many(self, keys: Column) -> Records:
         """Look up ascending keys, repeats allowed; an absent key gets an empty identity."""
 
+    def objects(self, inside: bytes) -> tuple[memoryview, memoryview]:
+        """Give what `Kernel.entry_objects` gives for all rows, checked as by a scan."""
+
     def verify(self) -> int:
         """Check every block, checksum and key order; count the rows."""
 
@@ -127,7 +131,7 @@ class Table(Protocol):
 class Kernel(Protocol):
     """The hot loops: checksums, hashes, blocks and row algebra."""
 
-    def crc32c(self, data: bytes) -> int:
+    def crc32c(self, data: bytes | memoryview) -> int:
         """CRC-32C (Castagnoli), unmasked."""
 
     def compress(self, data: bytes) -> bytes:

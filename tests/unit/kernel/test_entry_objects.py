@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The objects that entries name, in bulk: what a collector keeps, so nothing may be left out."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lochan.errors import Corruption
 from lochan.kernel import twin
-from lochan.kernel.interface import Kernel
-from lochan.kernel.records import Column
+from lochan.kernel.interface import Kernel, Table
+from lochan.kernel.records import Column, Records
 from lochan.model.codec import encode_entry
 from lochan.model.entry import Block, Entry
 from lochan.model.instant import Instant
@@ -65,3 +66,33 @@ def test_both_kernels_judge_what_is_cut_short_alike(
     message = encode_entry(entry)
     short = message[: data.draw(st.integers(0, len(message)))]
     assert found_by(native, [short]) == found_by(twin, [short])
+
+
+def opened(kernel: Kernel, messages: list[bytes]) -> Table:
+    rows = Records.of((b"%04d" % i, b"identity", value) for i, value in enumerate(messages))
+    encoded = twin.encode(rows)
+    place = (encoded.index_offset, encoded.index_length)
+    two_level = encoded.index_partitions > 0
+    return kernel.open_table(encoded.body, "sample", *place, two_level=two_level)
+
+
+@given(st.lists(entries, max_size=60), st.integers(1, 9))
+def test_a_table_names_what_all_its_rows_name(
+    kernel: Kernel, listed: list[Entry], times: int
+) -> None:
+    messages = [encode_entry(entry) for entry in listed * times]
+    found = opened(kernel, messages).objects(INSIDE)
+    named = [(number % 2**64, size) for number, size in zip(*found, strict=True)]
+    assert named == expected(listed * times)
+
+
+@given(st.integers(0, 299))
+def test_a_table_with_a_damaged_entry_is_refused_alike(native: Kernel, wrong: int) -> None:
+    fine = encode_entry(Entry(address="data/x", last_modified=Instant(1), size=1, e_tag="e" * 90))
+    messages = [fine] * wrong + [b"\x00"] + [fine] * (299 - wrong)
+    told = []
+    for kernel in (native, twin):
+        with pytest.raises(Corruption, match="is no Entry message") as caught:
+            opened(kernel, messages).objects(INSIDE)
+        told.append(caught.value.message)
+    assert told[0] == told[1]

@@ -167,6 +167,8 @@ def test_keys_outside_their_order_are_refused(
         opened.verify()
     with pytest.raises(Corruption, match="sample is damaged"):
         opened.scan(0, opened.block_count)
+    with pytest.raises(Corruption, match="sample is damaged"):
+        opened.objects(b"")
 
 
 def test_a_look_up_in_swapped_blocks_is_refused_not_missed(kernel: Kernel) -> None:

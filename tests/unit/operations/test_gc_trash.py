@@ -142,7 +142,7 @@ def test_ranges_are_read_once_and_damaged_marks_again(ground: Ground) -> None:
     opened = ground.stage.storage.snapshots.files.opened
     ground.run()
     assert ground.stage.storage.snapshots.files.opened == opened
-    ground.stage.storage.objects.put(mark, b"LOCHANM1 and nothing sensible")
+    ground.stage.storage.objects.put(mark, b"LOCHANM2 and nothing sensible")
     assert ground.run().dead.count == 1
     assert ground.stage.storage.snapshots.files.opened == opened + 1
 

@@ -5,9 +5,11 @@ A step of FNV waits for the one before it, so addresses are hashed four at a tim
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
-from libc.string cimport memcmp
+from libc.string cimport memcmp, memset
 
-from lochan.kernel.native.buffers cimport Held, View, allocate, at, length, release, wrap_int64
+from lochan.kernel.native.buffers cimport (
+    Held, View, at, enlarge, length, release, wrap_int64,
+)
 from lochan.kernel.native.coding cimport get_uvarint
 
 from lochan.errors import Corruption
@@ -16,23 +18,9 @@ cdef enum:
     ADDRESS = 1
     SIZE = 3
     BLOCKS = 100
-    ABREAST = 4
 
 cdef uint64_t START = 0xcbf29ce484222325ULL
 cdef uint64_t PRIME = 0x100000001b3ULL
-
-
-# What was found so far. Objects beyond `room` are counted, and nothing else.
-cdef struct Found:
-    int64_t* hashes
-    int64_t* sizes
-    Py_ssize_t count
-    Py_ssize_t room
-    const uint8_t* waiting[ABREAST]  # the addresses of the last objects, which have no hash yet
-    Py_ssize_t lengths[ABREAST]
-    Py_ssize_t waiting_count
-    const uint8_t* inside
-    Py_ssize_t inside_size
 
 
 cdef bint is_full(const uint8_t* p, Py_ssize_t size) noexcept nogil:
@@ -43,28 +31,32 @@ cdef bint is_full(const uint8_t* p, Py_ssize_t size) noexcept nogil:
     return i > 0 and size - i >= 3 and p[i] == 58 and p[i + 1] == 47 and p[i + 2] == 47
 
 
-cdef void take(Found* found, const uint8_t* p, Py_ssize_t size, int64_t stored) noexcept nogil:
-    """Count the object at an address, unless it lies elsewhere."""
+cdef inline bint take(Objects* found, const uint8_t* p, Py_ssize_t size,
+                      int64_t stored) noexcept nogil:
+    """Add the object at an address, unless it lies elsewhere. False where there is no memory."""
     if size == 0:
-        return
-    if (found.inside_size and size > found.inside_size
+        return True
+    if (found.inside_size and size > found.inside_size and p[0] == found.inside[0]
             and memcmp(p, found.inside, found.inside_size) == 0):
         p += found.inside_size
         size -= found.inside_size
     elif is_full(p, size):
-        return
-    if found.count < found.room:
-        found.sizes[found.count] = stored
-        found.waiting[found.waiting_count] = p
-        found.lengths[found.waiting_count] = size
-        found.waiting_count += 1
-        if found.waiting_count == ABREAST:
-            hash_waiting(found, found.hashes + found.count + 1 - ABREAST)
+        return True
+    if found.count == found.sizes.room and make_room(found):
+        return False
+    found.sizes.items[found.count] = stored
     found.count += 1
+    found.waiting[found.waiting_count] = p
+    found.lengths[found.waiting_count] = size
+    found.waiting_count += 1
+    if found.waiting_count == ABREAST:
+        hash_waiting(found)
+    return True
 
 
-cdef void hash_waiting(Found* found, int64_t* hashes) noexcept nogil:
+cdef void hash_waiting(Objects* found) noexcept nogil:
     """Hash the addresses that wait."""
+    cdef int64_t* hashes = found.hashes.items + found.count - found.waiting_count
     cdef const uint8_t** p = found.waiting
     cdef uint64_t a = START, b = START, c = START, d = START
     cdef Py_ssize_t i, shortest = 0
@@ -90,23 +82,23 @@ cdef uint64_t hash_on(uint64_t hashed, const uint8_t* p, Py_ssize_t size) noexce
     return hashed
 
 
-cdef const uint8_t* skip(const uint8_t* p, const uint8_t* end, uint64_t wire,
-                         uint64_t* number) noexcept nogil:
+cdef inline const uint8_t* skip(const uint8_t* p, const uint8_t* end, uint64_t wire,
+                                uint64_t* number) noexcept nogil:
     """Pass over what follows a tag, keeping its number or length; NULL for what cannot be."""
+    if wire == 2:
+        p = get_uvarint(p, end, number)
+        return p + number[0] if p != NULL and number[0] <= <uint64_t>(end - p) else NULL
     if wire == 0:
         return get_uvarint(p, end, number)
     if wire == 1:
         return p + 8 if end - p >= 8 else NULL
     if wire == 5:
         return p + 4 if end - p >= 4 else NULL
-    if wire == 2:
-        p = get_uvarint(p, end, number)
-        return p + number[0] if p != NULL and number[0] <= <uint64_t>(end - p) else NULL
     return NULL
 
 
-cdef bint read_entry(const uint8_t* p, const uint8_t* end, Found* found,
-                     bint is_block) noexcept nogil:
+cdef inline bint read_entry(const uint8_t* p, const uint8_t* end, Objects* found,
+                            bint is_block) noexcept nogil:
     """Find the objects of one entry, or of one block of it. False where it is damaged."""
     cdef uint64_t tag, number = 0
     cdef const uint8_t* address = NULL
@@ -131,58 +123,89 @@ cdef bint read_entry(const uint8_t* p, const uint8_t* end, Found* found,
         elif tag >> 3 == BLOCKS and not is_block:
             if tag & 7 != 2 or not read_entry(p - number, p, found, True):
                 return False
-    take(found, address, size, stored)
-    return True
+    return take(found, address, size, stored)
 
 
-cdef Py_ssize_t read_all(const View* values, Found* found) noexcept nogil:
-    """Read every entry; gives the number of one that is damaged, or -1."""
+cdef Py_ssize_t read_objects(const View* values, Objects* found) noexcept nogil:
     cdef Py_ssize_t i
-    found.count = 0
-    found.waiting_count = 0
     for i in range(values.count):
         if not read_entry(at(values, i), at(values, i) + length(values, i), found, False):
-            return i
+            return NO_ROOM if found.is_memory_out else i
     if found.waiting_count:
-        hash_waiting(found, found.hashes + min(found.count, found.room) - found.waiting_count)
-    return -1
+        hash_waiting(found)
+    return ALL_READ
 
 
 def entry_objects(values not None, bytes inside not None):
     """Hash the addresses that entries name, and tell their sizes. Raises Corruption."""
     cdef Held held = Held()
     cdef View view = held.column(values)
-    cdef Found found
-    cdef Py_ssize_t damaged
-    found.inside = inside
-    found.inside_size = len(inside)
-    found.count = view.count  # nearly every entry is one object; files of blocks are read again
-    while True:
-        make_room(&found, found.count)
+    cdef Objects found
+    cdef Py_ssize_t at_entry
+    if start_objects(&found, view.count, inside, len(inside)):
+        raise MemoryError
+    try:
         with nogil:
-            damaged = read_all(&view, &found)
-        if damaged < 0 and found.count <= found.room:
-            break
-        release(found.hashes, size_of(found.room))
-        release(found.sizes, size_of(found.room))
-        if damaged >= 0:
-            raise Corruption(f"entry {damaged} of {view.count} is no Entry message")
-    return (wrap_int64(found.hashes, found.count, size_of(found.room)),
-            wrap_int64(found.sizes, found.count, size_of(found.room)))
+            at_entry = read_objects(&view, &found)
+        if at_entry == NO_ROOM:
+            raise MemoryError
+        if at_entry != ALL_READ:
+            raise damaged_entry(at_entry, view.count, "", 0)
+        return finish_objects(&found)
+    finally:
+        drop_objects(&found)
 
 
-cdef size_t size_of(Py_ssize_t count) noexcept nogil:
-    return <size_t>(count + 1) * sizeof(int64_t)
-
-
-cdef int make_room(Found* found, Py_ssize_t count) except -1:
-    """Allocate both columns."""
-    found.room = count
-    found.hashes = <int64_t*>allocate(size_of(count))
-    if found.hashes == NULL:
-        raise MemoryError
-    found.sizes = <int64_t*>allocate(size_of(count))
-    if found.sizes == NULL:
-        release(found.hashes, size_of(count))
-        raise MemoryError
+cdef int start_objects(Objects* found, Py_ssize_t expected, const uint8_t* inside,
+                       Py_ssize_t inside_size) noexcept nogil:
+    memset(found, 0, sizeof(Objects))
+    found.inside = inside
+    found.inside_size = inside_size
+    if enlarge_numbers(&found.hashes, 0, expected) or enlarge_numbers(&found.sizes, 0, expected):
+        drop_objects(found)
+        return -1
     return 0
+
+
+cdef int make_room(Objects* found) noexcept nogil:
+    """Make room for more objects; gives -1 where there is no memory for them."""
+    cdef Py_ssize_t room = found.count + (found.count >> 1) + 64
+    if (enlarge_numbers(&found.hashes, found.count, room)
+            or enlarge_numbers(&found.sizes, found.count, room)):
+        found.is_memory_out = True
+        return -1
+    return 0
+
+
+cdef int enlarge_numbers(Numbers* numbers, Py_ssize_t used, Py_ssize_t room) noexcept nogil:
+    cdef int64_t* moved = <int64_t*>enlarge(numbers.items, used * sizeof(int64_t),
+                                            size_of(numbers), (room + 1) * sizeof(int64_t))
+    if moved == NULL:
+        return -1
+    numbers.items = moved
+    numbers.room = room
+    return 0
+
+
+cdef inline size_t size_of(const Numbers* numbers) noexcept nogil:
+    return <size_t>(numbers.room + 1) * sizeof(int64_t) if numbers.items != NULL else 0
+
+
+cdef void drop_objects(Objects* found) noexcept nogil:
+    release(found.hashes.items, size_of(&found.hashes))
+    release(found.sizes.items, size_of(&found.sizes))
+    found.hashes.items = NULL
+    found.sizes.items = NULL
+
+
+cdef object finish_objects(Objects* found):
+    """Hand both columns over to Python."""
+    hashes = wrap_int64(found.hashes.items, found.count, size_of(&found.hashes))
+    found.hashes.items = NULL
+    sizes = wrap_int64(found.sizes.items, found.count, size_of(&found.sizes))
+    found.sizes.items = NULL
+    return hashes, sizes
+
+
+cdef object damaged_entry(Py_ssize_t number, Py_ssize_t count, object file, uint64_t offset):
+    return Corruption(f"entry {number} of {count} is no Entry message", file=file, offset=offset)

@@ -6,17 +6,34 @@ ahead: nearly every one is somewhere that no cache has.
 """
 
 from libc.stdint cimport int64_t, uint64_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport free
 
 cdef extern from *:
     """
+    #include <stdint.h>
+    #include <stdlib.h>
+    #if defined(__linux__)
+    #include <sys/mman.h>
+    #endif
     #if defined(__GNUC__) || defined(__clang__)
     #define lochan_fetch(place) __builtin_prefetch(place, 1)
     #else
     #define lochan_fetch(place) ((void)0)
     #endif
+    /* Slots are met in no order: with small pages nearly each one would miss the page tables too. */
+    static int64_t *lochan_slots(size_t count) {
+        int64_t *slots = (int64_t *)calloc(count, sizeof *slots);
+    #if defined(__linux__) && defined(MADV_HUGEPAGE)
+        const uintptr_t page = (uintptr_t)2 << 20;
+        uintptr_t first = ((uintptr_t)slots + page - 1) & ~(page - 1);
+        uintptr_t end = ((uintptr_t)slots + count * sizeof *slots) & ~(page - 1);
+        if (slots && first < end) (void)madvise((void *)first, end - first, MADV_HUGEPAGE);
+    #endif
+        return slots;
+    }
     """
     void lochan_fetch(const void* place) noexcept nogil
+    int64_t* lochan_slots(size_t count) noexcept nogil
 
 cdef enum:
     AHEAD = 16
@@ -37,7 +54,7 @@ cdef class HashSet:
 
     def __cinit__(self):
         self.bits = FIRST_BITS
-        self.slots = <int64_t*>calloc(<size_t>1 << FIRST_BITS, sizeof(int64_t))
+        self.slots = lochan_slots(<size_t>1 << FIRST_BITS)
         if self.slots == NULL:
             raise MemoryError
 
@@ -104,7 +121,7 @@ cdef class HashSet:
         """Move to twice the room; gives -1 where there is none."""
         cdef int64_t* old = self.slots
         cdef size_t i, count = <size_t>1 << self.bits
-        cdef int64_t* room = <int64_t*>calloc(2 * count, sizeof(int64_t))
+        cdef int64_t* room = lochan_slots(2 * count)
         if room == NULL:
             return -1
         self.slots = room

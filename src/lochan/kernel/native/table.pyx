@@ -22,13 +22,17 @@ from lochan.kernel.native.coding cimport compare
 from lochan.kernel.native.decoding cimport (
     KIND_SET, TRAILER, Found, clear_rows, decode_rows, expect_rows, put_value, split_record,
 )
+from lochan.kernel.native.entry_objects cimport (
+    ALL_READ, Objects, damaged_entry, drop_objects, finish_objects, read_objects, start_objects,
+)
 from lochan.kernel.native.index cimport Index, drop_index, read_index
 
 from lochan.errors import InvalidInput
-from lochan.kernel.interface import MAX_SCAN
+from lochan.kernel.interface import BLOCKS_AT_ONCE, MAX_SCAN
 from lochan.kernel.records import Records
 
 cdef Py_ssize_t LARGEST_SCAN = MAX_SCAN
+cdef Py_ssize_t AT_ONCE = BLOCKS_AT_ONCE
 
 cdef enum:
     SAMPLE = 8  # blocks read before memory is taken for the rest
@@ -328,6 +332,52 @@ cdef class NativeTable:
             return finish_rows(&rows)
         finally:
             drop_rows(&rows)
+
+    def objects(self, bytes inside not None):
+        """Give what `entry_objects` gives for all rows, checked as by a scan."""
+        cdef RowsBuilder rows
+        cdef Objects found
+        cdef const uint8_t* home = inside
+        cdef Py_ssize_t home_size = len(inside), block = 0, damaged = ALL_READ
+        cdef Fault fault = NO_MEMORY
+        memset(&rows, 0, sizeof(RowsBuilder))
+        memset(&found, 0, sizeof(Objects))
+        with nogil:
+            if not (start_rows(&rows, 8192, 8192, 8192, 64)
+                    or start_objects(&found, 0, home, home_size)):
+                fault = self.find_objects(&rows, &found, &block, &damaged)
+        try:
+            if damaged >= 0:
+                raise damaged_entry(damaged, rows.values.count, self.name,
+                                    self.index.offsets[block])
+            if fault != FINE:
+                raise corruption(fault, self.name, self.index.offsets[block])
+            return finish_objects(&found)
+        finally:
+            drop_rows(&rows)
+            drop_objects(&found)
+
+    cdef Fault find_objects(self, RowsBuilder* rows, Objects* found, Py_ssize_t* at_block,
+                            Py_ssize_t* damaged) noexcept nogil:
+        """Read so few blocks at a time that a cache holds their rows."""
+        cdef Py_ssize_t first = 0, stop, total = 0
+        cdef Fault fault = FINE
+        cdef View values
+        while first < self.block_count and fault == FINE:
+            stop = min(first + AT_ONCE, self.block_count)
+            clear_rows(rows)
+            fault = self.read_blocks(first, stop, rows, True, &total, at_block)
+            if fault != FINE:
+                break
+            values.data = rows.values.data
+            values.offsets = rows.values.offsets
+            values.count = rows.values.count
+            damaged[0] = read_objects(&values, found)
+            if damaged[0] != ALL_READ:
+                at_block[0] = first
+                fault = NO_MEMORY
+            first = stop
+        return fault
 
     def verify(self):
         """Check every block, checksum and key order; count the rows."""

@@ -24,7 +24,7 @@ _PAIR = [
 ]
 
 
-def crc32c(data: bytes) -> int:
+def crc32c(data: bytes | memoryview) -> int:
     """CRC-32C (Castagnoli), unmasked."""
     table, crc = _PAIR, 0xFFFFFFFF
     for pair in unpack_from(f"<{len(data) // 2}H", data):

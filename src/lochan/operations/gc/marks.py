@@ -5,11 +5,11 @@ A range never changes, so what it names is worked out once: `_lochan/gc/marks/<r
 hash and the size of every object. Two addresses of one hash are one mark, and then a dead object
 may be taken for a live one; never the other way round.
 
-    magic      8 bytes   "LOCHANM1"
+    magic      8 bytes   "LOCHANM2"
     count      8 bytes   n, little endian, as all numbers here
     hashes     8 n       FNV-1a-64 of each address in the repository's namespace, signed
     sizes      8 n       as the entry says it
-    checksum   4 bytes   CRC-32C of all before it
+    checksums  12 bytes  CRC-32C of magic and count, of the hashes, of the sizes
 
 A file that is damaged in any way counts for nothing: the range is read again. So it is when the
 namespace has another spelling, since addresses in full are then others: the name holds its hash.
@@ -17,8 +17,9 @@ namespace has another spelling, since addresses in full are then others: the nam
 
 import sys
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from struct import Struct
 from typing import Final, NamedTuple
 
 from lochan.committed.files import Files
@@ -27,14 +28,12 @@ from lochan.errors import NotFound
 from lochan.kernel.chosen import kernel
 from lochan.model.ids import RangeId
 from lochan.objects.store import ObjectStore
-from lochan.sstable import StoredTable
 
 PREFIX: Final = "_lochan/gc/marks"
-_MAGIC: Final = b"LOCHANM1"
+_MAGIC: Final = b"LOCHANM2"
 _NUMBER: Final = 8
-_CHECKSUM: Final = 4
+_CHECKSUMS: Final = Struct("<3I")
 _HEAD: Final = len(_MAGIC) + _NUMBER
-_BLOCKS: Final = 256  # are decoded at a time: a processor's cache holds them while they are hashed
 
 
 class Marks(NamedTuple):
@@ -77,7 +76,7 @@ class RangeMarks:
         if found is not None:
             self.remembered += 1
             return found
-        marks = self._worked_out(self._files.range_once(id))
+        marks = Marks(*self._files.range_once(id).table.objects(self._inside))
         self._objects.put(self._address(id), encode_marks(marks))
         self.read += 1
         return marks
@@ -90,14 +89,6 @@ class RangeMarks:
             return False
         return True
 
-    def _worked_out(self, table: StoredTable) -> Marks:
-        parts = []
-        for first in range(0, table.block_count, _BLOCKS):
-            rows = table.scan(first, min(first + _BLOCKS, table.block_count))
-            parts.append(kernel.entry_objects(rows.values, self._inside))
-        hashes, sizes = (b"".join(part[column] for part in parts) for column in range(2))
-        return Marks(memoryview(hashes).cast("q"), memoryview(sizes).cast("q"))
-
     def _find(self, id: RangeId) -> Marks | None:  # noqa: A002
         try:
             with self._objects.get(self._address(id)) as reading:
@@ -109,38 +100,39 @@ class RangeMarks:
         return f"{PREFIX}/{id}-{kernel.fnv1a64(self._inside):016x}"
 
 
-def encode_marks(marks: Marks) -> bytes:
-    """Write the marks of a range as a file."""
-    count = len(marks.hashes).to_bytes(_NUMBER, "little")
-    body = b"".join((_MAGIC, count, _little(marks.hashes), _little(marks.sizes)))
-    return body + kernel.crc32c(body).to_bytes(_CHECKSUM, "little")
+def encode_marks(marks: Marks) -> Sequence[bytes | memoryview]:
+    """Write the marks of a range as the pieces of a file: they are large, and copied nowhere."""
+    head = _MAGIC + len(marks.hashes).to_bytes(_NUMBER, "little")
+    pieces = (head, _little(marks.hashes), _little(marks.sizes))
+    return (*pieces, _CHECKSUMS.pack(*map(kernel.crc32c, pieces)))
 
 
 def find_marks(data: bytes) -> Marks | None:
     """Read such a file; None unless it is whole."""
-    if len(data) < _HEAD + _CHECKSUM or not data.startswith(_MAGIC):
+    if len(data) < _HEAD + _CHECKSUMS.size or not data.startswith(_MAGIC):
         return None
     count = int.from_bytes(data[len(_MAGIC) : _HEAD], "little")
-    end = _HEAD + 2 * _NUMBER * count
-    if len(data) != end + _CHECKSUM:
+    middle, end = _HEAD + _NUMBER * count, _HEAD + 2 * _NUMBER * count
+    if len(data) != end + _CHECKSUMS.size:
         return None
-    if kernel.crc32c(data[:end]) != int.from_bytes(data[end:], "little"):
+    whole = memoryview(data)
+    hashes, sizes = whole[_HEAD:middle], whole[middle:end]
+    if _CHECKSUMS.pack(*map(kernel.crc32c, (whole[:_HEAD], hashes, sizes))) != data[end:]:
         return None
-    middle = _HEAD + _NUMBER * count
-    return Marks(_numbers(data[_HEAD:middle]), _numbers(data[middle:end]))
+    return Marks(_numbers(hashes), _numbers(sizes))
 
 
 def _little(numbers: memoryview) -> bytes | memoryview:
     if sys.byteorder == "little":
-        return numbers
+        return numbers.cast("B")
     swapped = array("q", numbers)
     swapped.byteswap()
     return swapped.tobytes()
 
 
-def _numbers(data: bytes) -> memoryview:
+def _numbers(data: memoryview) -> memoryview:
     if sys.byteorder == "little":
-        return memoryview(data).cast("q")
-    swapped = array("q", data)
+        return data.cast("q")
+    swapped = array("q", bytes(data))
     swapped.byteswap()
     return memoryview(swapped)
