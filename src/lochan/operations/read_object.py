@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the entry of an object that a ref shows; `read_entry` gives its bytes."""
 
+from functools import lru_cache
+
 from lochan.errors import NotFound
 from lochan.kernel.records import Record
 from lochan.model.codec import decode_entry
@@ -14,6 +16,9 @@ from lochan.operations.reference import read_ref, recall_ref
 from lochan.operations.view import find_record
 
 __all__ = ["get_object", "read_entry", "recall_entry", "stat_committed", "stat_object"]
+
+# What is asked for without waiting is often asked for again; equal bytes are an equal entry.
+_decode_again = lru_cache(10_000)(decode_entry)
 
 
 def stat_object(lake: Lake, repository: Repository, ref: str, key: ObjectKey) -> Entry:
@@ -47,7 +52,7 @@ def stat_committed(lake: Lake, repository: Repository, commit: CommitId, key: Ob
 def recall_entry(lake: Lake, repository: Repository, ref: str, key: ObjectKey) -> Entry | None:
     """Give what `stat_object` would, if that needs no waiting; None says nothing."""
     found = recall_ref(lake, repository, ref, key)
-    return decode_entry(found.value) if found is not None else None
+    return _decode_again(found.value) if found is not None else None
 
 
 def _entry(found: Record | None, key: ObjectKey, ref: str) -> Entry:

@@ -59,10 +59,8 @@ def recall_ref(lake: Lake, repository: Repository, ref: str, key: bytes) -> Reco
 
     None says nothing: `read_ref` finds out.
     """
-    if is_commit_id(ref):
-        tree = lake.commits.recall_tree(repository, CommitId(ref))
-        if tree is None:
-            return None
+    tree = lake.commits.recall_tree(repository, CommitId(ref))
+    if tree is not None:  # a whole id comes before any name, see `resolve`
         return lake.storage(repository.storage_namespace).snapshots.recall(tree, key)
     return recall_record(lake, repository, BranchName(ref), key)
 

@@ -18,11 +18,13 @@ questions of the same declaration: credentials, query, permission, the user's ra
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 import msgspec
 
 from lochan.access.authenticate import recall_user
+from lochan.access.needed import Needed
 from lochan.errors import Internal, LochanError
 from lochan.web.authenticate import key_and_secret
 from lochan.web.needs import Need, filler
@@ -33,6 +35,8 @@ from lochan.web.services import Services
 
 _encoder = msgspec.json.Encoder()
 _JSON_HEADERS: Final = (("content-type", JSON), ("x-content-type-options", "nosniff"))
+
+_MOST_ASKED: Final = 2_000
 
 Headers = Mapping[str, str]
 
@@ -60,17 +64,40 @@ class AtOnce:
         self._ways = [
             _Way(services, route, prefix) for route in routes if route.at_once is not None
         ]
+        # The same object is often asked for again, and what its address says never changes.
+        self._asked = lru_cache(_MOST_ASKED)(self._read)
 
     def look(self, path: str, query: str, headers: Headers) -> Glanced | None:
         """Answer a GET without a body, or say nothing."""
+        try:
+            asked = self._asked(path, query)
+            return asked.way.look(asked, headers) if asked is not None else None
+        except LochanError:
+            return None
+
+    def _read(self, path: str, query: str) -> "_Asked | None":
         for way in self._ways:
             found = way.matches(path)
             if found is not None:
-                try:
-                    return way.look(found.groupdict(), query, headers)
-                except LochanError:
-                    return None
+                return way.read(found.groupdict(), query)
         return None
+
+
+class _Asked(NamedTuple):
+    """What a path and a query say, whoever asks."""
+
+    way: "_Way"
+    path: Mapping[str, str]
+    query: msgspec.Struct
+    needed: Needed
+
+
+class _Said(NamedTuple):
+    """What a permission is filled in from."""
+
+    path: Mapping[str, str]
+    query: msgspec.Struct
+    body: None = None
 
 
 class _Way:
@@ -87,19 +114,20 @@ class _Way:
         self._query_of = query_reader(route.query)
         self._needed = filler(route.needs, re.findall(r"{(\w+)}", route.path))
 
-    def look(self, fields: dict[str, str], query: str, headers: Headers) -> Glanced | None:
+    def read(self, fields: dict[str, str], query: str) -> _Asked:
+        said = _Said(fields, self._query_of(query))
+        return _Asked(self, fields, said.query, self._needed(said))
+
+    def look(self, asked: _Asked, headers: Headers) -> Glanced | None:
         services = self._services
         credentials = key_and_secret(headers.get("authorization"))
         if credentials is None:
             return None
         principal = recall_user(services.access, *credentials)
-        repository = services.repositories.recall(fields["repository"])
-        if principal is None or repository is None:
+        repository = services.repositories.recall(asked.path["repository"])
+        if principal is None or repository is None or not principal.allows(asked.needed):
             return None
-        glance = Glance(services.lake, repository, fields, self._query_of(query), headers)
-        if not principal.allows(self._needed(glance)):
-            return None
-        found = self._at_once(glance)
+        found = self._at_once(Glance(services.lake, repository, asked.path, asked.query, headers))
         if found is None:
             return None
         services.admission.admit(principal.user)

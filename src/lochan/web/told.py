@@ -78,20 +78,19 @@ class Told:
             return None
         route, user, answer = found
         name = self._name(given.get("x-request-id"))
-
-        def told(answer: Answer) -> Answer:
+        if isinstance(answer, Answer):
             answer.headers.append(("x-request-id", name))
             self._write("GET", name, route, user, answer.status, began, len(answer.body))
             return answer
-
-        if isinstance(answer, Answer):
-            return told(answer)
         fetch = answer
 
         def fetched() -> Answer | None:
             with RequestScope(name):
                 answer = fetch()
-                return told(answer) if answer is not None else None
+                if answer is not None:
+                    answer.headers.append(("x-request-id", name))
+                    self._write("GET", name, route, user, answer.status, began, len(answer.body))
+                return answer
 
         return fetched
 
