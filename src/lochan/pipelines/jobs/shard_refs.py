@@ -54,14 +54,7 @@ def show_shard(lake: Lake, job: Job, number: int) -> tuple[ShownShard, Commit]:
 
     Raises: NotFound where no attempt of the shard has come to its end, or what it wrote is gone.
     """
-    output = repository_of(lake, job.output_repository)
-    found = (one for one in shard_view.list_shards(lake, job) if one.shard == number)
-    manifest = next(found, None)
-    if manifest is None or not job.base:
-        message = (
-            f"shard {number} of job {job.id} has not finished; `lochan job shards` lists those"
-        )
-        raise NotFound(message, code="shard-not-found")
+    output, manifest = repository_of(lake, job.output_repository), _finished(lake, job, number)
     objects = lake.storage(output.storage_namespace).objects
     _require_there(lake, output, read_fragment(objects, manifest.fragment))
     name = _branch(job, manifest)
@@ -69,6 +62,22 @@ def show_shard(lake: Lake, job: Job, number: int) -> tuple[ShownShard, Commit]:
         create_branch(lake, output, name, CommitId(job.base), hidden=True)
     commit = _committed(lake, output, name, shard_view.shard_tree(lake, job, number), job, number)
     return _shown(manifest, branch=name), commit
+
+
+def branch_of(lake: Lake, job: Job, number: int) -> BranchName:
+    """Name the branch that shows a shard, be it there or not. Raises NotFound as `show_shard`."""
+    return _branch(job, _finished(lake, job, number))
+
+
+def _finished(lake: Lake, job: Job, number: int) -> Manifest:
+    found = (one for one in shard_view.list_shards(lake, job) if one.shard == number)
+    manifest = next(found, None)
+    if manifest is None or not job.base:
+        message = (
+            f"shard {number} of job {job.id} has not finished; `lochan job shards` lists those"
+        )
+        raise NotFound(message, code="shard-not-found")
+    return manifest
 
 
 def _require_there(lake: Lake, output: Repository, rows: Iterable[DatumRow]) -> None:

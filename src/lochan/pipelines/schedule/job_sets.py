@@ -8,7 +8,7 @@
 Both are 32 hex digits. The cause's key tells one commit that a branch gets twice from the same
 event told twice: for a commit it is the branch's move ordinal, for a clock the tick, for a person
 the request's idempotency key. One conditional write of jobsets/<id> is the decision. Job records
-are made from what it holds, by whoever finds them missing (`jobs.open_jobs_of`): events that come
+are made from what it holds, by whoever finds them missing (`open_jobs_of`): events that come
 at least once give one set.
 """
 
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from lochan.errors import InvalidInput, PredicateFailed, UnknownOutcome
 from lochan.kv.store import Store
-from lochan.model.instant import from_seconds
+from lochan.model.instant import EPOCH, Instant, from_seconds
 from lochan.operations.lake import Lake
 from lochan.pipelines.jobs.job_records import open_jobs_of
 from lochan.pipelines.model.datum import hashed
@@ -27,7 +27,7 @@ from lochan.pipelines.specs.graph import Graph, Node
 _DIGITS = 32
 
 
-def decide(
+def decide(  # noqa: PLR0913 - all that a set records, each by its name
     lake: Lake,
     cause: Cause,
     graph: Graph,
@@ -36,12 +36,14 @@ def decide(
     branch: str = "",
     pins: Sequence[Pin] = (),
     skipped_commits: Sequence[str] = (),
+    earliest: Instant = EPOCH,
 ) -> JobSet | None:
     """Decide which jobs a cause calls for, and see that their records are there.
 
     `pipelines` are asked for by name, with all that hangs below them; without any it is what the
-    cause's branch starts. Gives the set as it was decided first, or None where nothing hangs on
-    the cause. Raises: NotFound for a pipeline; UnknownOutcome: decide again.
+    cause's branch starts. A clock that went back makes no set older than `earliest`. Gives the set
+    as it was decided first, or None where nothing hangs on the cause. Raises: NotFound for a
+    pipeline; UnknownOutcome: decide again.
     """
     nodes = _wanted(graph, cause, pipelines)
     if not nodes:
@@ -52,7 +54,7 @@ def decide(
         cause=cause,
         graph_version=graph.version,
         jobs=_planned(graph, name, nodes),
-        created=from_seconds(lake.environment.now()),
+        created=max(earliest, from_seconds(lake.environment.now())),
         branch=branch,
         pins=tuple(pins),
         skipped_commits=tuple(skipped_commits),

@@ -18,10 +18,12 @@ from lochan.operations.lake import Lake
 from lochan.pipelines.jobs.after import close_ended
 from lochan.pipelines.jobs.job_records import Readiness, open_jobs, readiness, upstream_of
 from lochan.pipelines.model.failures import Failed
-from lochan.pipelines.model.records import Job
+from lochan.pipelines.model.records import Job, PipelineRecord
 from lochan.pipelines.schedule.sweep import sweep
 from lochan.pipelines.schedule.ticks import tick
-from lochan.pipelines.specs.registry import load_graph
+from lochan.pipelines.schedule.triggers import Grown
+from lochan.pipelines.specs.graph import Graph
+from lochan.pipelines.specs.registry import graph_of, list_pipelines
 
 
 class Driver(Protocol):
@@ -56,6 +58,8 @@ class Scheduler:
         self._failed = failed
         self._at_once = at_once
         self._started: dict[str, _Started] = {}
+        self._known: tuple[tuple[PipelineRecord, ...], Graph] = ((), Graph(()))
+        self._grown = Grown()
 
     def turn(self) -> None:
         """Look once. What fails is told, and tried again by the next turn."""
@@ -75,10 +79,23 @@ class Scheduler:
         close_ended(self._lake)
 
     def _decide(self) -> None:
-        graph = load_graph(self._lake, self._failed)
+        graph = self._graph()
         if graph.nodes:
             tick(self._lake, graph, self._failed)
-            sweep(self._lake, graph, self._failed)
+            sweep(self._lake, graph, self._failed, self._grown)
+
+    def _graph(self) -> Graph:
+        """Give the graph of now: one scan, and the specs only when a pipeline was changed."""
+        records = tuple(list_pipelines(self._lake))
+        if records == self._known[0]:
+            return self._known[1]
+        failures: list[LochanError] = []
+        graph = graph_of(self._lake, records, failures.append)
+        for error in failures:
+            self._failed(error)
+        if not failures:  # a damaged row is looked at again, and told again, each turn
+            self._known = records, graph
+        return graph
 
     def _drive(self) -> None:
         self._forget()

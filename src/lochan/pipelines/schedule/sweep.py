@@ -24,7 +24,7 @@ from typing import Final
 
 from lochan.errors import LochanError, Unavailable
 from lochan.model.ids import BranchName
-from lochan.model.instant import from_seconds
+from lochan.model.instant import EPOCH, from_seconds
 from lochan.model.records import Commit
 from lochan.operations.lake import Lake
 from lochan.pipelines.jobs.job_records import list_jobs, open_jobs
@@ -34,7 +34,14 @@ from lochan.pipelines.model.failures import Failed
 from lochan.pipelines.model.records import Cause, Job, JobSet, Seen
 from lochan.pipelines.model.tables import PipelineTables, seen_name
 from lochan.pipelines.schedule.job_sets import decide
-from lochan.pipelines.schedule.triggers import Move, commits_since, find_move, is_due, move_key
+from lochan.pipelines.schedule.triggers import (
+    Grown,
+    Move,
+    commits_since,
+    find_move,
+    is_due,
+    move_key,
+)
 from lochan.pipelines.specs.graph import Graph, Node, Place
 
 COMMIT = "commit"
@@ -50,13 +57,16 @@ class _Due:
     seen: Seen | None
 
 
-def sweep(lake: Lake, graph: Graph, failed: Failed | None = None) -> tuple[JobSet, ...]:
+def sweep(
+    lake: Lake, graph: Graph, failed: Failed | None = None, grown: Grown | None = None
+) -> tuple[JobSet, ...]:
     """Decide all that moved branches call for; gives the sets, new or found.
 
     One pipeline whose inputs cannot be looked at must not keep the others waiting: `failed` hears
-    of it. Raises: Unavailable and UnknownOutcome, after which the next sweep goes on; without
-    `failed`, all that it would hear.
+    of it. Who sweeps again and again keeps what it knows of sizes (`grown`). Raises: Unavailable
+    and UnknownOutcome, after which the next sweep goes on; without `failed`, all that it would hear.
     """
+    known = Grown() if grown is None else grown
     busy: set[tuple[str, str]] = set()
     moving: set[Place] = set()
     for job in open_jobs(lake.store):
@@ -67,7 +77,7 @@ def sweep(lake: Lake, graph: Graph, failed: Failed | None = None) -> tuple[JobSe
         waits = not node.spec.trigger.each_commit and (node.pipeline, node.writes.branch) in busy
         if node.paused or waits:
             continue
-        for found in _looked(lake, node, moving, failed):
+        for found in _looked(lake, node, moving, failed, known):
             move = found.move
             place = Place(move.repository.repository_id, move.branch)
             due.setdefault((place, move.key), []).append(found)
@@ -83,10 +93,12 @@ def note_seen(lake: Lake, node: Node, move: Move, job_set: str) -> None:
     PipelineTables.of(lake.store).seen.set(name, row)
 
 
-def _looked(lake: Lake, node: Node, moving: set[Place], failed: Failed | None) -> list[_Due]:
+def _looked(
+    lake: Lake, node: Node, moving: set[Place], failed: Failed | None, grown: Grown
+) -> list[_Due]:
     """Look at all that starts a pipeline and is not about to move."""
     try:
-        looks = [_look(lake, node, place) for place in node.triggers if place not in moving]
+        looks = [_look(lake, node, place, grown) for place in node.triggers if place not in moving]
     except Unavailable:
         raise
     except LochanError as error:
@@ -97,7 +109,7 @@ def _looked(lake: Lake, node: Node, moving: set[Place], failed: Failed | None) -
     return [found for found in looks if found is not None]
 
 
-def _look(lake: Lake, node: Node, place: Place) -> _Due | None:
+def _look(lake: Lake, node: Node, place: Place, grown: Grown) -> _Due | None:
     """Say whether a pipeline is due for the state of a branch."""
     move = _move_of(lake, place)
     if move is None:
@@ -114,7 +126,7 @@ def _look(lake: Lake, node: Node, place: Place) -> _Due | None:
     if owner:
         note_seen(lake, node, move, owner)
         return None
-    if is_due(lake, node.spec.trigger, move, seen, lake.environment.now()):
+    if is_due(lake, node.spec.trigger, move, seen, lake.environment.now(), grown):
         return _Due(node, move, seen)
     return None
 
@@ -164,16 +176,29 @@ def _once(lake: Lake, graph: Graph, several: list[_Due]) -> Iterator[JobSet]:
 
 
 def _each(lake: Lake, graph: Graph, one: _Due) -> Iterator[JobSet]:
-    """Decide a set for every commit since the last one; at the beginning, for the newest alone."""
-    move = one.move
-    commits = commits_since(lake, move, one.seen) or (move.head,)
-    for order, commit in enumerate(commits):
-        cause = _cause(move, commit, order)
-        decided = decide(lake, cause, graph, pipelines=[one.node.pipeline])
+    """Decide a set for every commit since the last one; at the beginning, for the newest alone.
+
+    Their jobs stand in line as the commits follow each other, whatever the clock does meanwhile:
+    no set is older than the one before it, and of one moment the later commit has the higher order.
+    """
+    move, last = one.move, _last_set(lake, one.seen)
+    for commit in commits_since(lake, move, one.seen) or (move.head,):
+        cause = _cause(move, commit, last.cause.order + 1 if last else 0)
+        earliest = last.created if last else EPOCH
+        decided = decide(lake, cause, graph, pipelines=[one.node.pipeline], earliest=earliest)
         if decided is not None:
+            last = decided
             yield decided
     if decided is not None:
         _note_all(lake, graph, move, decided)
+
+
+def _last_set(lake: Lake, seen: Seen | None) -> JobSet | None:
+    """Find the set that was decided for what a pipeline has seen last."""
+    if seen is None or not seen.job_set:
+        return None
+    found = PipelineTables.of(lake.store).job_sets.find(seen.job_set.encode())
+    return found.record if found else None
 
 
 def _note_all(lake: Lake, graph: Graph, move: Move, decided: JobSet) -> None:

@@ -6,7 +6,8 @@ never given twice, so a branch that comes back to an old commit has moved again.
 last been decided on is its `Seen` row. Terms count from there:
 
     commits    that the head has and the seen commit lacks, by clocks, without reading any
-    size       bytes of objects added or changed since, by the difference of the two trees
+    size       bytes of objects added or changed since, by the difference of the two trees; these
+               never change, so `Grown` remembers what was too little
     cron       the clock has ticked since the row was written
 
 A pipeline that has seen nothing yet counts from the beginning of the branch.
@@ -19,7 +20,7 @@ from typing import Final
 from lochan.errors import NotFound
 from lochan.model.clock import own
 from lochan.model.codec import decode_entry
-from lochan.model.ids import EMPTY_TREE, BranchName
+from lochan.model.ids import EMPTY_TREE, BranchName, MetaRangeId
 from lochan.model.instant import NANOSECONDS
 from lochan.model.records import Commit, Repository
 from lochan.operations.lake import Lake
@@ -31,6 +32,7 @@ from lochan.refs.kinship import Kinship
 from lochan.refs.log import log
 
 MOST_NAMED: Final = 1000  # commits between two decisions that are told by name
+_MOST_REMEMBERED: Final = 10_000  # pairs of trees
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +62,58 @@ def move_key(resets: int, head: Commit) -> str:
     return f"{resets}-{clock.branch}-{clock.commit}"
 
 
-def is_due(lake: Lake, trigger: Trigger, move: Move, seen: Seen | None, now: float) -> bool:
+class Grown:
+    """How many bytes lie between two trees, for those that were compared to the end."""
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self._bytes: dict[tuple[str, str, str], int] = {}
+
+    def reaches(self, lake: Lake, move: Move, before: MetaRangeId, wanted: int) -> bool:
+        """Say whether a move brought so much that is new; reads no further than that."""
+        namespace, now = move.repository.storage_namespace, move.head.meta_range_id
+        grown = self._bytes.get((namespace, before, now))
+        if grown is None:
+            changes = TreeChanges(lake.storage(namespace).snapshots, before, now, None)
+            grown, is_all = _added_up(changes, wanted)
+            if is_all:
+                self._remember((namespace, before, now), grown)
+        return grown >= wanted
+
+    def _remember(self, trees: tuple[str, str, str], grown: int) -> None:
+        if len(self._bytes) >= _MOST_REMEMBERED:
+            self._bytes.pop(next(iter(self._bytes)))
+        self._bytes[trees] = grown
+
+
+def _added_up(changes: TreeChanges, wanted: int) -> tuple[int, bool]:
+    """Add up what is new, until it is enough; says also whether that is all."""
+    changes.seek(b"")
+    grown = 0
+    while grown < wanted:
+        change = changes.next()
+        if change is None:
+            return grown, True
+        if change.right is not None:
+            grown += decode_entry(change.right.data).size
+    return grown, False
+
+
+def is_due(
+    lake: Lake,
+    trigger: Trigger,
+    move: Move,
+    seen: Seen | None,
+    now: float,
+    grown: Grown | None = None,
+) -> bool:
     """Say whether a move, another than the one seen, is one to run for.
 
     Raises: Unavailable. A seen commit that is gone counts as nothing seen.
     """
     if seen is not None and seen.key == move.key:
         return False
-    since = _Since(lake, move, seen, now)
+    since = _Since(lake, move, seen, now, grown or Grown())
     if trigger.all and not all(map(since.meets, trigger.all)):
         return False
     return not trigger.any or any(map(since.meets, trigger.any))
@@ -96,6 +142,7 @@ class _Since:
     move: Move
     seen: Seen | None
     now: float
+    grown: Grown
 
     def meets(self, term: TriggerTerm) -> bool:
         """Say whether every field of a term is met; the cheap ones are asked first."""
@@ -121,14 +168,7 @@ class _Since:
     def _has_grown_by(self, wanted: int) -> bool:
         before = self._before()
         left = before.meta_range_id if before else EMPTY_TREE
-        snapshots = self.lake.storage(self.move.repository.storage_namespace).snapshots
-        changes = TreeChanges(snapshots, left, self.move.head.meta_range_id, None)
-        changes.seek(b"")
-        grown = 0
-        while grown < wanted and (change := changes.next()) is not None:
-            if change.right is not None:
-                grown += decode_entry(change.right.data).size
-        return grown >= wanted
+        return self.grown.reaches(self.lake, self.move, left, wanted)
 
     def _before(self) -> Commit | None:
         if self.seen is None:

@@ -191,7 +191,15 @@ def load_graph(lake: Lake, failed: Failed | None = None) -> Graph:
     One whose rows are damaged is left out as well, if somebody hears of it. Raises: Corruption,
     NotFound, if nobody does.
     """
-    return _joined(_nodes(lake, failed))
+    return graph_of(lake, list_pipelines(lake), failed)
+
+
+def graph_of(lake: Lake, records: Iterable[PipelineRecord], failed: Failed | None = None) -> Graph:
+    """Join pipelines that were read before; versions never change, so equal ones give an equal one.
+
+    Raises as `load_graph`.
+    """
+    return _joined(_nodes(lake, records, failed))
 
 
 def digest_for_job(record: PipelineRecord, version: PipelineVersion, job: str) -> bytes:
@@ -279,7 +287,7 @@ def _put_in_place(
 
 def require_place(lake: Lake, spec: Spec) -> None:
     """Refuse a pipeline that does not go together with the others. Raises as `Graph.of`."""
-    others = (one for one in _nodes(lake) if one[1].pipeline != spec.pipeline)
+    others = (one for one in _nodes(lake, list_pipelines(lake)) if one[1].pipeline != spec.pipeline)
     _joined(others).with_node(Node(spec))
 
 
@@ -308,9 +316,11 @@ def _set_back(
         table.set_if(name, before, mine.predicate)
 
 
-def _nodes(lake: Lake, failed: Failed | None = None) -> Iterator[tuple[Instant, Node]]:
+def _nodes(
+    lake: Lake, records: Iterable[PipelineRecord], failed: Failed | None = None
+) -> Iterator[tuple[Instant, Node]]:
     """Give every pipeline, and since when it is what it is."""
-    for record in list_pipelines(lake):
+    for record in records:
         try:
             version = get_version(lake, record.pipeline, record.version)
         except (NotFound, Corruption) as error:

@@ -3,8 +3,8 @@
 
 from collections.abc import Iterator
 
-from lochan.access.actions import READ_JOB, STOP_JOB
-from lochan.access.arn import pipeline_arn
+from lochan.access.actions import CREATE_BRANCH, READ_JOB, STOP_JOB
+from lochan.access.arn import branch_arn, pipeline_arn
 from lochan.access.needed import Permission
 from lochan.errors import InvalidInput
 from lochan.pipelines.jobs import job_records, shard_refs
@@ -36,6 +36,7 @@ from lochan.web.route import Routes
 ROUTES: Routes = Routes("jobs")
 
 _PIPELINE = "arn:lakefs:pipelines:::pipeline/{pipeline}"
+_BRANCH = "arn:lakefs:fs:::repository/{repository}/branch/{branch}"
 _MOST_LINES = 100_000
 _MOST_LETTERS = 32 << 20  # an answer is made in memory
 
@@ -118,14 +119,19 @@ def list_shards(call: Call) -> ShardList:
 
 
 @ROUTES.post(
-    "/jobs/{job}/shards/{shard}", needs=each(Need(READ_JOB, _PIPELINE)), answers={201: Shard}
+    "/jobs/{job}/shards/{shard}",
+    needs=each(Need(READ_JOB, _PIPELINE), Need(CREATE_BRANCH, _BRANCH)),
+    answers={201: Shard},
 )
 def show_shard(call: Call) -> Shard:
     """Make a hidden branch that shows what a shard wrote, to be listed and read like any other."""
     number = call.path["shard"]
     if not number.isdecimal():
         raise InvalidInput(f"{number!r} is no number of a shard", code="invalid-shard")
-    return _shown_shard(shard_refs.show_shard(call.lake, _job(call, READ_JOB), int(number))[0])
+    job = _job(call, READ_JOB)
+    branch = shard_refs.branch_of(call.lake, job, int(number))
+    call.require(Permission(CREATE_BRANCH, branch_arn(job.output_repository, branch)))
+    return _shown_shard(shard_refs.show_shard(call.lake, job, int(number))[0])
 
 
 def _job(call: Call, action: str) -> records.Job:

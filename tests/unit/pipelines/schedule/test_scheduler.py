@@ -16,6 +16,7 @@ from lochan.pipelines.model.records import Job
 from lochan.pipelines.model.spec import Trigger
 from lochan.pipelines.model.tables import PipelineTables, version_name
 from lochan.pipelines.schedule.scheduler import Scheduler, ready_jobs
+from lochan.pipelines.specs.registry import set_paused
 from support.pipeline_graph import jobs_of, made, reads, swept
 from support.pipeline_world import PHOTOS, PipelineWorld
 
@@ -172,4 +173,25 @@ def test_a_job_set_is_read_once_a_turn_however_many_jobs_it_has(drivers: Drivers
 
     store = Faulty(world.kept, look, world.world)
     assert len(list(ready_jobs(world.again(store).lake))) == 12
+    assert len(reading) == 1
+
+
+def test_specs_are_read_again_only_when_a_pipeline_was_changed(drivers: Drivers) -> None:
+    made(drivers.world, "one", reads(PHOTOS))
+    reading: list[bytes] = []
+
+    def look(call: Call) -> Fault:
+        if call.operation == "get" and call.key.startswith(b"versions/"):
+            reading.append(call.key)
+        return Fault.OK
+
+    store = Faulty(drivers.world.kept, look, drivers.world.world)
+    lake = drivers.world.again(store).lake
+    scheduler = Scheduler(lake, drivers.start, drivers.told.append, at_once=0)
+    scheduler.turn()
+    reading.clear()
+    scheduler.turn()
+    assert reading == []
+    set_paused(lake, "one", paused=True)
+    scheduler.turn()
     assert len(reading) == 1

@@ -83,6 +83,18 @@ def test_each_commit_has_a_job_of_its_own_where_that_is_asked_for(world: Pipelin
     assert world.shown("one-out") == {"a": "3"}
 
 
+def test_each_commit_keeps_its_place_in_line_though_the_clock_goes_back(
+    world: PipelineWorld,
+) -> None:
+    made(world, "one", reads(PHOTOS), trigger=Trigger(each_commit=True))
+    for number in range(3):
+        world.put({"a": str(number)})
+        swept(world)
+        world.world.sleep(-500)
+    assert drive_all(world) == [("one", "success")] * 3
+    assert world.shown("one-out") == {"a": "2"}
+
+
 def test_pach_5_5_8_a_diamond_runs_each_pipeline_once_in_one_job_set(
     world: PipelineWorld,
 ) -> None:

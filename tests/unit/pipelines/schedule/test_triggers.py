@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """When a moved branch starts a pipeline: every move has its own key, and terms count from it."""
 
+from dataclasses import replace
+
 import pytest
 
-from lochan.model.ids import BranchName, ObjectKey
+from lochan.errors import Unavailable
+from lochan.model.ids import BranchName, ObjectKey, StorageNamespace
 from lochan.model.instant import Instant
 from lochan.model.records import Commit
 from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.hard_reset import hard_reset
+from lochan.operations.lake import Storage
 from lochan.operations.put_object import put_object
 from lochan.pipelines.model.records import Seen
 from lochan.pipelines.model.spec import Trigger, TriggerTerm
-from lochan.pipelines.schedule.triggers import Move, commits_since, find_move, is_due
+from lochan.pipelines.schedule.triggers import Grown, Move, commits_since, find_move, is_due
 from support.lakes import MAIN, Stage, open_stage
 
 AT_ONCE = Trigger()
@@ -77,6 +81,21 @@ def test_a_trigger_by_size_counts_what_was_added_or_changed(stage: Stage) -> Non
     assert not due(stage, large, before)
     committed(stage, 400)
     assert due(stage, large, before)
+
+
+def test_trees_that_differ_by_too_little_are_compared_once(stage: Stage) -> None:
+    before, large = seen(moved(stage)), Trigger(any=(TriggerTerm(size=1_000),))
+    committed(stage, 600)
+    grown = Grown()
+    assert not is_due(stage.lake, large, moved(stage), before, 0, grown)
+
+    def nowhere(namespace: StorageNamespace) -> Storage:
+        raise Unavailable(f"{namespace} is not read again")
+
+    kept = replace(stage.lake, storage=nowhere)
+    assert not is_due(kept, large, moved(stage), before, 0, grown)
+    small = Trigger(any=(TriggerTerm(size=500),))
+    assert is_due(kept, small, moved(stage), before, 0, grown)
 
 
 def test_a_trigger_by_the_clock_waits_for_a_tick_and_for_something_new(stage: Stage) -> None:

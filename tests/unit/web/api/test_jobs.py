@@ -121,6 +121,17 @@ def test_rel_S16_jobs_of_pipelines_that_may_not_be_read_are_not_shown(api: Api) 
     assert nobody.get(f"/job-sets/{done['id']}").status_code == 403
 
 
+def test_rel_S16_showing_a_shard_takes_the_right_to_make_a_branch(api: Api) -> None:
+    path = f"/jobs/{first_job(api)['id']}/shards/0"
+    may_read = Statement("allow", ("pipelines:ReadJob",), WORDS_ARN)
+    branches = "arn:lakefs:fs:::repository/words/branch/job-*"
+    may_show = Statement("allow", ("fs:CreateBranch",), branches)
+    assert api.user("bob", may_read).post(path).status_code == 403
+    assert api.user("eve", may_show).post(path).status_code == 403
+    shown = api.user("ada", may_read, may_show).post(path)
+    assert (shown.status_code, shown.json["datums"]) == (201, 2)
+
+
 def test_rel_S16_who_runs_a_pipeline_sees_its_job_and_no_other(api: Api) -> None:
     bob = api.user("bob", Statement("allow", ("pipelines:RunPipeline",), WORDS_ARN))
     asked = bob.post("/pipelines/words/runs").json
