@@ -48,12 +48,12 @@ demo: $(VENV)/kernel
 serve: $(VENV)/kernel
 	$(BIN)/python -m lochan quickstart $(ARGS)
 
-# Two processes share the tests; those of Spark share one session and its JVM, so they come after, in
-# one. PYTEST_ARGS may choose tests that only one of the two has.
+# Two processes share the tests. Those of Spark come after, file by file: each process has a session and
+# its JVM. PYTEST_ARGS may choose tests that only one line has.
 test: $(VENV)/kernel
 	@sh .ci/servers '$(SERVERS)' test
 	$(BIN)/python -m pytest -n 2 --ignore=tests/spark $(PYTEST_ARGS) || test $$? -eq $(NO_TESTS)
-	$(BIN)/python -m pytest tests/spark $(PYTEST_ARGS) || test $$? -eq $(NO_TESTS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder tests/spark $(PYTEST_ARGS) || test $$? -eq $(NO_TESTS)
 
 check: $(VENV)/kernel
 	$(BIN)/ruff check .

@@ -2,8 +2,12 @@
 """One Spark session for all tests of the process, on a lake in a folder.
 
 `lake` is open for the whole run, and each test that asks for `repository` has one of its own.
+
+Two processes share the tests by files (`-n 2 --dist loadfile --no-loadscope-reorder`), each with a
+session of its own; those that take longest begin, so that both end at about the same time.
 """
 
+import os
 import re
 from collections.abc import Iterator
 from hashlib import sha256
@@ -14,6 +18,24 @@ from pyspark.sql import SparkSession
 import lochan
 import lochan.spark
 from lochan.client import Lake, Repository
+
+LONGEST = (
+    "cluster",
+    "behind_server",
+    "job_engine",
+    "driver_process",
+    "example",
+    "on_s3",
+    "connect",
+)
+# A JVM of a test lives for a minute at most: what its better compiler would win, it never sees.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the files begin that take longest."""
+    names = [f"test_{name}" for name in LONGEST]
+    items.sort(key=lambda item: names.index(item.path.stem) if item.path.stem in names else 99)
 
 
 @pytest.fixture(scope="session")

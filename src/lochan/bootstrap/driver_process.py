@@ -9,10 +9,10 @@
 The driver is told no address of the key-value store and no secret of the server. What it gets of
 the runner's environment is named here (`_PASSED`). It reads the files that the plan names with the
 machine's own credentials for the storage, if that needs any; to ask the server it has a token of
-its own, for its inputs and for as long as the job may take. What its code prints goes to a log, not
-into the lines. While a driver says nothing `tell` is asked again and again whether it is still
-wanted; one that is not is ended with all its children, and one whose runner has died ends by itself
-when the pipe is closed.
+its own, for its inputs and for as long as the job may take. What its code prints goes to a log
+(`driver_log`), not into the lines. While a driver says nothing `tell` is asked again and again
+whether it is still wanted; one that is not is ended with all its children, and one whose runner has
+died ends by itself when the pipe is closed.
 
 What the folder holds says what is asked: a task and its shards; a check; a table to be sent.
 
@@ -31,10 +31,12 @@ from typing import IO, Final
 
 import msgspec
 
+from lochan.bootstrap.driver_log import DriverLog
 from lochan.config.surroundings import variables
 from lochan.errors import JobFailed, Unavailable
+from lochan.model.records import Commit, Repository
 from lochan.pipelines.attempts.checks import CheckTask
-from lochan.pipelines.model.spec import Egress
+from lochan.pipelines.model.spec import Egress, SparkRules
 from lochan.pipelines.model.work import JobTask, Manifest, Progress, Shard, Tell
 from lochan.pipelines.specs.masked_spec import masked_text
 
@@ -91,6 +93,18 @@ class TableTask(msgspec.Struct, frozen=True, kw_only=True):
     output_namespace: str
     tree: str  # metarange id
     egress: Egress
+    spark: SparkRules = SparkRules()  # whose settings name the jar of the database's driver
+
+
+def table_task(output: Repository, commit: Commit, egress: Egress, rules: SparkRules) -> TableTask:
+    """Ask that a commit is sent to a database."""
+    return TableTask(
+        pipeline=output.repository_id,
+        output_namespace=output.storage_namespace,
+        tree=commit.meta_range_id,
+        egress=egress,
+        spark=rules,
+    )
 
 
 class DriverProcess:
@@ -136,19 +150,20 @@ class DriverProcess:
     def _asked(
         self, files: Mapping[str, bytes], tell: Tell, told: Mapping[str, str] = NOTHING_TOLD
     ) -> Iterator[Manifest]:
-        with TemporaryDirectory(prefix="lochan-driver-") as folder, self._log.open("ab") as log:
+        with TemporaryDirectory(prefix="lochan-driver-") as folder, DriverLog(self._log) as log:
             for name, data in files.items():
                 Path(folder, name).write_bytes(data)
             reads, writes = os.pipe()
             with os.fdopen(reads, "rb", buffering=0) as lines:
-                started = self._start(folder, writes, log, told)
+                started = self._start(folder, writes, log.writes, told)
+                log.hand_over()
                 try:
-                    yield from self._manifests(lines, started, tell)
+                    yield from self._manifests(lines, started, tell, log)
                 finally:
                     end(started)
 
     def _start(
-        self, folder: str, writes: int, log: IO[bytes], told: Mapping[str, str]
+        self, folder: str, writes: int, log: int, told: Mapping[str, str]
     ) -> "subprocess.Popen[bytes]":
         try:
             return subprocess.Popen(  # noqa: S603 - our own module
@@ -164,7 +179,7 @@ class DriverProcess:
             os.close(writes)
 
     def _manifests(
-        self, lines: IO[bytes], started: "subprocess.Popen[bytes]", tell: Tell
+        self, lines: IO[bytes], started: "subprocess.Popen[bytes]", tell: Tell, log: DriverLog
     ) -> Iterator[Manifest]:
         progress = Progress()
         for line in _lines(lines):
@@ -180,6 +195,7 @@ class DriverProcess:
             if line.done:
                 return
         code = started.wait()
+        log.end()
         message = f"the driver ended with status {code} before the job did{_last(self._log)}"
         raise Unavailable(message, code="driver-died")
 

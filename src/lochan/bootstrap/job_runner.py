@@ -23,7 +23,7 @@ import msgspec
 
 from lochan.access.access import open_access
 from lochan.access.job_token import LONGEST_S, JobClaims, issue_job_token
-from lochan.bootstrap.driver_process import DriverProcess, TableTask
+from lochan.bootstrap.driver_process import DriverProcess, table_task
 from lochan.bootstrap.lake import open_lake
 from lochan.environment import Environment, RealEnvironment
 from lochan.errors import Conflict, InvalidInput, LochanError
@@ -31,9 +31,11 @@ from lochan.model.records import Commit, Repository
 from lochan.operations.lake import Lake
 from lochan.pipelines.attempts.checks import CheckTask
 from lochan.pipelines.jobs.egress import Send, sender
+from lochan.pipelines.jobs.job_records import get_job
 from lochan.pipelines.jobs.run_job import Beside, run_job
 from lochan.pipelines.model.records import Job
-from lochan.pipelines.model.spec import Egress
+from lochan.pipelines.model.spec import Egress, SparkRules
+from lochan.pipelines.model.tables import get_version
 from lochan.pipelines.model.work import JobTask, Progress
 
 _MODULE: Final = "lochan.bootstrap.job_runner"
@@ -103,7 +105,8 @@ def run_order(order: Order, environment: Environment) -> Job:
         engine = DriverProcess(
             lambda task: _token(order, lake, task), Path(order.log), cores=order.cores
         )
-        return run_job(lake, order.job, engine, beside(lake, engine, order.places))
+        rules = rules_of(lake, order.job)
+        return run_job(lake, order.job, engine, beside(lake, engine, order.places, rules))
 
 
 def _token(order: Order, lake: Lake, task: JobTask) -> dict[str, str]:
@@ -116,20 +119,26 @@ def _token(order: Order, lake: Lake, task: JobTask) -> dict[str, str]:
     return {SERVER: order.server, TOKEN: token}
 
 
-def beside(lake: Lake, engine: DriverProcess, places: Sequence[str] | None) -> Beside:
-    """Give checks and egress that are run by drivers."""
+def rules_of(lake: Lake, job_id: str) -> SparkRules:
+    """Give what the spec of a job says about Spark. Raises NotFound."""
+    job = get_job(lake.store, job_id)
+    return get_version(lake.store, job.pipeline, job.version).spec.spark
+
+
+def beside(
+    lake: Lake,
+    engine: DriverProcess,
+    places: Sequence[str] | None,
+    rules: SparkRules | None = None,
+) -> Beside:
+    """Give checks and egress that are run by drivers; databases are reached as the rules say."""
 
     def check(task: CheckTask) -> None:
         engine.check(task, _tell_nobody)
 
     def table(_: Lake, output: Repository, commit: Commit, egress: Egress) -> None:
-        task = TableTask(
-            pipeline=output.repository_id,
-            output_namespace=output.storage_namespace,
-            tree=commit.meta_range_id,
-            egress=egress,
-        )
-        engine.send_table(task, _tell_nobody)
+        asked = table_task(output, commit, egress, rules or SparkRules())
+        engine.send_table(asked, _tell_nobody)
 
     def send(egresses: Sequence[Egress]) -> Send | None:
         return sender(lake, egresses, tables=table, places=places)

@@ -11,9 +11,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, Protocol, cast
 
-from lochan.bootstrap.driver_process import DriverProcess
+from lochan.bootstrap.driver_process import DriverProcess, TableTask, table_task
 from lochan.environment import Environment
 from lochan.errors import Conflict, InvalidInput
+from lochan.model.records import Commit, Repository
 from lochan.operations.lake import Lake
 from lochan.pipelines.attempts.checks import CheckTask, Query, require_passed, run_checks
 from lochan.pipelines.attempts.in_process import InProcess
@@ -23,6 +24,7 @@ from lochan.pipelines.jobs.job_records import get_job, get_job_set
 from lochan.pipelines.jobs.run_job import Beside, run_job
 from lochan.pipelines.model.records import Job
 from lochan.pipelines.model.spec import DeclarativeTransform, Egress, FilesTransform, SparkRules
+from lochan.pipelines.model.tables import get_version
 from lochan.pipelines.model.work import JobTask, Manifest, Shard, Tell
 
 # Imported when work needs it alone: it takes a second, and a package that not everybody has.
@@ -33,6 +35,8 @@ class _Spark(Protocol):
     def run(self, task: JobTask, shards: Sequence[Shard], tell: Tell) -> Iterator[Manifest]: ...
 
     def query(self, storages: Storages) -> Query: ...
+
+    def send(self, task: TableTask) -> None: ...
 
     def stop(self) -> None: ...
 
@@ -84,6 +88,10 @@ class HereEngine:
             query = self._session().query(storages)
         require_passed(run_checks(task, environment, storages, query))
 
+    def send(self, task: TableTask) -> None:
+        """Send a result to a database. Raises JobFailed."""
+        self._session(task.spark).send(task)
+
     def close(self) -> None:
         """End the session, if one was started."""
         if self._spark is not None:
@@ -111,10 +119,15 @@ def run_set(lake: Lake, job_set: str) -> tuple[Job, ...]:
 
 
 def _drive(lake: Lake, job_id: str, engine: HereEngine) -> Job:
-    def send(egresses: Sequence[Egress]) -> Send | None:
-        return sender(lake, egresses)
-
     found = get_job(lake.store, job_id)
+
+    def table(_: Lake, output: Repository, commit: Commit, egress: Egress) -> None:
+        rules = get_version(lake.store, found.pipeline, found.version).spec.spark
+        engine.send(table_task(output, commit, egress, rules))
+
+    def send(egresses: Sequence[Egress]) -> Send | None:
+        return sender(lake, egresses, tables=table)
+
     if found.state.is_end:
         return found
     try:

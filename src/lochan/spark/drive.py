@@ -88,7 +88,7 @@ def _do(folder: Path, write: Write) -> None:
         _check(check)
     elif (folder / TABLE).exists():
         table = msgspec.msgpack.decode((folder / TABLE).read_bytes(), type=TableTask)
-        send_table(job_session(table.pipeline), table, RealEnvironment())
+        send_table(job_session(table.pipeline, table.spark), table, RealEnvironment())
     else:
         task = msgspec.msgpack.decode((folder / TASK).read_bytes(), type=JobTask)
         shards = msgspec.msgpack.decode((folder / SHARDS).read_bytes(), type=list[Shard])

@@ -3,6 +3,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from lochan.bootstrap.driver_process import TableTask
 from lochan.environment import Environment
 from lochan.pipelines.attempts.checks import Query
 from lochan.pipelines.attempts.places import Storages
@@ -11,7 +12,7 @@ from lochan.pipelines.model.work import JobTask, Manifest, Shard, Tell
 from lochan.spark.drive import job_session
 from lochan.spark.frames import FrameRun
 from lochan.spark.job_engine import SparkEngine
-from lochan.spark.output_tables import queries
+from lochan.spark.output_tables import queries, send_table
 
 
 class HereSpark:
@@ -30,6 +31,10 @@ class HereSpark:
     def query(self, storages: Storages) -> Query:
         """Give what runs a check's query."""
         return queries(self._session, self._environment, storages)
+
+    def send(self, task: TableTask) -> None:
+        """Write an output to a table of a database. Raises JobFailed."""
+        send_table(self._session, task, self._environment)
 
     def stop(self) -> None:
         """End the session."""

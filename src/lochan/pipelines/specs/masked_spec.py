@@ -33,6 +33,11 @@ def masked_spec(spec: Spec) -> dict[str, Any]:
     return found
 
 
+def is_secret(name: str) -> bool:
+    """Say whether a name calls its value a secret."""
+    return _NAME.search(name) is not None
+
+
 def masked_text(text: str) -> str:
     """Hide passwords that an address, or a message about one, holds."""
     return _SAID.sub(rf"\1{HIDDEN}", _LOGIN.sub(rf"\1{HIDDEN}@", text))
@@ -43,6 +48,6 @@ def _masked(value: object, name: str = "") -> object:
         return {key: _masked(each, str(key)) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return type(value)(_masked(each, name) for each in value)
-    if value and _NAME.search(name) and not isinstance(value, bool):
+    if value and is_secret(name) and not isinstance(value, bool):
         return HIDDEN
     return masked_text(value) if isinstance(value, str) else value
