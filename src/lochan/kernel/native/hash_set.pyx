@@ -20,7 +20,7 @@ cdef extern from *:
     #else
     #define lochan_fetch(place) ((void)0)
     #endif
-    /* Slots are met in no order: with small pages nearly each one would miss the page tables too. */
+    /* Slots are met in no order: with small pages nearly each one misses the page tables too. */
     static int64_t *lochan_slots(size_t count) {
         int64_t *slots = (int64_t *)calloc(count, sizeof *slots);
     #if defined(__linux__) && defined(MADV_HUGEPAGE)
