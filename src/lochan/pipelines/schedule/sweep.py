@@ -64,7 +64,7 @@ def sweep(
 
     One pipeline whose inputs cannot be looked at must not keep the others waiting: `failed` hears
     of it. Who sweeps again and again keeps what it knows of sizes (`grown`). Raises: Unavailable
-    and UnknownOutcome, after which the next sweep goes on; without `failed`, all that it would hear.
+    and UnknownOutcome, after which the next sweep goes on; without `failed`, all it would hear.
     """
     known = Grown() if grown is None else grown
     busy: set[tuple[str, str]] = set()
