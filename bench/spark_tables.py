@@ -48,7 +48,7 @@ def grow(lake: Lake, folder: Path) -> str:
 
 def asked(frame: DataFrame) -> dict[tuple[str, str], tuple[int, int]]:
     """Count and group."""
-    folder = f.split(f.col("path"), "/").getItem(2)
+    folder = f.substring_index("path", "/", 3)
     grouped = frame.groupBy(folder.alias("folder"), "content_type")
     found = grouped.agg(f.count("*").alias("count"), f.sum("size_bytes").alias("bytes")).collect()
     return {(row["folder"], row["content_type"]): (row["count"], row["bytes"]) for row in found}
