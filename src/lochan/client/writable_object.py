@@ -8,8 +8,9 @@ from typing import IO, Any, Final, cast
 from lochan.client.content import Progress, Uploadable, content_of
 from lochan.client.stored_object import StoredObject
 from lochan.client.upload import Target, upload_object
-from lochan.client.writer import ObjectWriter, TextWriter
+from lochan.client.writer import ObjectWriter
 from lochan.errors import InvalidInput
+from lochan.objects.text_writer import TextWriter
 from lochan.shapes.objects import (
     CopyObjectQuery,
     DeleteObjectQuery,

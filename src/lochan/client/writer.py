@@ -3,7 +3,7 @@
 
 Bytes gather in memory, and on disk when they become many; closing the file uploads them. So an
 object appears whole or not at all: leaving a `with` block by an exception, or `discard`, uploads
-nothing. A text file over a writer keeps to the same.
+nothing. A text file over a writer (`objects.text_writer`) keeps to the same.
 """
 
 import io
@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 from tempfile import SpooledTemporaryFile
 from types import TracebackType
-from typing import IO, Any, Final, Protocol, cast
+from typing import IO, Any, Final
 
 from lochan.shapes.objects import ObjectStats
 
@@ -97,29 +97,3 @@ class ObjectWriter(io.RawIOBase):
         if not self.closed:
             self.discard()
         super().__del__()
-
-
-class Discardable(Protocol):
-    """A stream of bytes that can be given up."""
-
-    def discard(self) -> None:
-        """Forget what was written."""
-
-
-class TextWriter(io.TextIOWrapper):
-    """Text over a writer; an exception in a `with` block discards it, too."""
-
-    def __init__(self, writer: Discardable, **options: Any) -> None:  # noqa: ANN401 - passed on
-        """Encode to a writer."""
-        super().__init__(cast("IO[bytes]", writer), **options)
-        self._writer = writer
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if kind is not None:
-            self._writer.discard()
-        super().__exit__(kind, error, trace)

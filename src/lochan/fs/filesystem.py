@@ -29,13 +29,13 @@ from lochan.bootstrap.embedded import open_embedded
 from lochan.client.content import Progress
 from lochan.client.lake import Lake
 from lochan.client.stored_object import StoredObject
-from lochan.client.writer import TextWriter
 from lochan.errors import InvalidInput, NotFound
 from lochan.fs.file import LochanFile
 from lochan.fs.moved import MovedFiles
 from lochan.fs.packed import PackedFile
 from lochan.fs.place import SCHEMES, place_of, server_of, stripped
 from lochan.fs.told import missing, told_of_write
+from lochan.objects.text_writer import TextWriter
 
 BLOCK_BYTES: Final = 1 << 20
 _OF_TEXT: Final = ("encoding", "errors", "newline")

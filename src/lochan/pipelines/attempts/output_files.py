@@ -29,6 +29,7 @@ from lochan.model.codec import encode_entry
 from lochan.model.entry import DEFAULT_CONTENT_TYPE, AddressType, Entry
 from lochan.model.instant import from_seconds
 from lochan.objects.store import IF_ABSENT, Body, Chunk
+from lochan.objects.text_writer import TextWriter
 from lochan.pipelines.attempts.accepted_rows import valid_output_key
 from lochan.pipelines.attempts.input_files import key_of
 from lochan.pipelines.attempts.places import Place
@@ -247,25 +248,15 @@ class _Writer(io.RawIOBase):
         self.abandon()
 
 
-class _TextWriter(io.TextIOWrapper):
-    """Text over a writer; an exception in its block discards it, too."""
+class _TextWriter(TextWriter):
+    """Text over a writer; one that nobody closed is abandoned with it."""
 
     def __init__(self, writer: _Writer, encoding: str) -> None:
         super().__init__(writer, encoding=encoding)
-        self._writer = writer
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if kind is not None:
-            self._writer.discard()
-        super().__exit__(kind, error, trace)
+        self._abandon = writer.abandon
 
     def __del__(self) -> None:
-        self._writer.abandon()  # otherwise Python would close it, whenever it likes
+        self._abandon()  # otherwise Python would close it, whenever it likes
 
 
 def _pieces(file: IO[bytes]) -> Iterator[bytes]:

@@ -69,7 +69,17 @@ _COMBINED: Final[Mapping[Kind, Callable[..., Input]]] = {
 }
 
 
-class Files:
+class _Read:
+    """An input that is read from `repository@branch`; `said` is all that was said of it."""
+
+    def __init__(self, source: str, glob: str, *, reference: bool, trigger: bool) -> None:
+        repo, branch = _source(source)
+        self.said = RepoInput(
+            name="", repo=repo, branch=branch, glob=glob, reference=reference, trigger=trigger
+        )
+
+
+class Files(_Read):
     """An input: the files of `repository@branch` that a glob matches, one part a datum."""
 
     def __init__(
@@ -84,21 +94,13 @@ class Files:
         group_by: str = "",
     ) -> None:
         """Say what is read; the fields are those of `spec.RepoInput`."""
-        repo, branch = _source(source)
-        self.said = RepoInput(
-            name="",
-            repo=repo,
-            branch=branch,
-            glob=glob,
-            reference=reference,
-            trigger=trigger,
-            join_on=join_on,
-            outer=outer,
-            group_by=group_by,
+        super().__init__(source, glob, reference=reference, trigger=trigger)
+        self.said = msgspec.structs.replace(
+            self.said, join_on=join_on, outer=outer, group_by=group_by
         )
 
 
-class Table:
+class Table(_Read):
     """An input: the files of `repository@branch` that a glob matches, as a DataFrame."""
 
     def __init__(
@@ -112,17 +114,8 @@ class Table:
         options: Mapping[str, str] | None = None,
     ) -> None:
         """Say what is read, and how; without a format, as the files' names end."""
-        repo, branch = _source(source)
-        self.said = RepoInput(
-            name="",
-            repo=repo,
-            branch=branch,
-            glob=glob,
-            reference=reference,
-            trigger=trigger,
-            format=format,
-            options=dict(options or {}),
-        )
+        super().__init__(source, glob, reference=reference, trigger=trigger)
+        self.said = msgspec.structs.replace(self.said, format=format, options=dict(options or {}))
 
 
 class Cron:
