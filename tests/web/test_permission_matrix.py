@@ -35,7 +35,8 @@ from lochan.web.needs import ANYBODY, SIGNED_IN, Each, Need, Open, names_of
 from lochan.web.route import NOTHING, Route, Routes
 from support.sample_requests import SampleRequest, accepts, sample_request
 from support.web import Api, open_api
-from support.web_pipelines import said
+from support.web_pipelines import drive, said
+from support.web_tasks import commit, put
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "permissions.txt"
 
@@ -62,7 +63,7 @@ OPEN_TO_ANYBODY = {
 }
 PIPELINE = """\
 pipeline: count
-input: {repo: {name: text, repo: lake}}
+input: {repo: {name: text, repo: lake, glob: "/*"}}
 transform: {files: "steps:count"}
 output: {repo: lake, branch: counts}
 """
@@ -159,9 +160,12 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     with open_api(tmp_path_factory.mktemp("matrix") / "lake") as opened:
         made = {"name": "lake", "storage_namespace": "local://lake"}
         assert opened.post("/repositories", json=made).status_code == 201
+        put(opened, "/repositories/lake", "a", b"one two")
+        commit(opened, "/repositories/lake")
         assert opened.post("/pipelines", json=said(PIPELINE)).status_code == 201
         decided = opened.post("/pipelines/count/runs").json
         FOUND.update(job_set=decided["id"], job=decided["jobs"][0]["id"], shard="0")
+        drive(opened.services.lake)  # so that it has a shard which can be shown
         opened.credential = None
         yield opened
 
