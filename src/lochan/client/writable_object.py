@@ -10,7 +10,6 @@ from lochan.client.stored_object import StoredObject
 from lochan.client.upload import Target, upload_object
 from lochan.client.writer import ObjectWriter
 from lochan.errors import InvalidInput
-from lochan.objects.text_writer import TextWriter
 from lochan.shapes.objects import (
     CopyObjectQuery,
     DeleteObjectQuery,
@@ -22,6 +21,7 @@ from lochan.shapes.objects import (
     ObjectStats,
     UpdateObjectUserMetadata,
 )
+from lochan.text_writer import TextWriter
 
 _WRITING: Final = frozenset({"w", "wt", "wb", "x", "xt", "xb"})
 

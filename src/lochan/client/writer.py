@@ -3,7 +3,7 @@
 
 Bytes gather in memory, and on disk when they become many; closing the file uploads them. So an
 object appears whole or not at all: leaving a `with` block by an exception, or `discard`, uploads
-nothing. A text file over a writer (`objects.text_writer`) keeps to the same.
+nothing. A text file over a writer (`lochan.text_writer`) keeps to the same.
 """
 
 import io

@@ -35,7 +35,7 @@ from lochan.fs.moved import MovedFiles
 from lochan.fs.packed import PackedFile
 from lochan.fs.place import SCHEMES, place_of, server_of, stripped
 from lochan.fs.told import missing, told_of_write
-from lochan.objects.text_writer import TextWriter
+from lochan.text_writer import TextWriter
 
 BLOCK_BYTES: Final = 1 << 20
 _OF_TEXT: Final = ("encoding", "errors", "newline")

@@ -29,11 +29,11 @@ from lochan.model.codec import encode_entry
 from lochan.model.entry import DEFAULT_CONTENT_TYPE, AddressType, Entry
 from lochan.model.instant import from_seconds
 from lochan.objects.store import IF_ABSENT, Body, Chunk
-from lochan.objects.text_writer import TextWriter
 from lochan.pipelines.attempts.accepted_rows import valid_output_key
 from lochan.pipelines.attempts.input_files import key_of
 from lochan.pipelines.attempts.places import Place
 from lochan.pipelines.model.datum import OutputFile
+from lochan.text_writer import TextWriter
 
 _CHUNK: Final = 1 << 20
 _SPOOLED: Final = 8 << 20
