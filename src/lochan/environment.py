@@ -8,6 +8,7 @@ only ones that may touch the machine's clock, random source or environment varia
 """
 
 import os
+import resource
 import sys
 import threading
 import time
@@ -67,6 +68,9 @@ class Environment(Protocol):
 
     def spawn(self, work: Callable[[], None], *, name: str) -> None:
         """Run background work in a thread that does not keep the process alive."""
+
+    def preemptions(self) -> int:
+        """Count how often this thread had to leave its processor to somebody else."""
 
 
 class _ThreadEvent:
@@ -132,6 +136,12 @@ class RealEnvironment:
     def spawn(self, work: Callable[[], None], *, name: str) -> None:
         """Start a daemon thread."""
         threading.Thread(target=work, name=name, daemon=True).start()
+
+    def preemptions(self) -> int:
+        """Ask the system, where it counts for each thread; elsewhere it is never."""
+        if sys.platform != "linux":
+            return 0
+        return resource.getrusage(resource.RUSAGE_THREAD).ru_nivcsw
 
 
 def _step_back() -> None:

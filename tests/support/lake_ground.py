@@ -14,6 +14,7 @@ import pytest
 from hypothesis.stateful import RuleBasedStateMachine, invariant
 
 from lochan.committed import Cuts, Files, Snapshots
+from lochan.committed.parallel import OwnThread
 from lochan.errors import Refused
 from lochan.kernel.records import Record
 from lochan.kv.drivers.memory import MemoryStore
@@ -36,7 +37,6 @@ from lochan.refs.kinship import Kinship
 from lochan.refs.log import log
 from lochan.refs.partitions import FIXED, names_of, repository_partitions
 from lochan.refs.tags import list_tags
-from lochan.testing.simulation.environment import InlineExecutor
 from support.lake_model import Facts, LakeModel, ModelBranch, Tree, facts, facts_of
 from support.lakes import MAIN, Stage, add_repository
 from support.repository_life import TurnedClock
@@ -63,7 +63,7 @@ class QuietWorld(TurnedClock):
         return hashlib.sha256(str(next(self._drawn)).encode()).digest()[:count]
 
     def executor(self, *_: object, **__: object) -> Executor:
-        return InlineExecutor()
+        return OwnThread()
 
     def spawn(self, work: Callable[[], None], *, name: str) -> None:
         """Leave out what goes on beside others: nothing here takes long enough for its turn."""

@@ -14,6 +14,7 @@ from itertools import count
 
 from lochan.committed import Applied, Files, Snapshots
 from lochan.committed.merge import Merged
+from lochan.committed.parallel import OwnThread
 from lochan.environment import Event, RealEnvironment
 from lochan.kernel.records import Record, Records
 from lochan.kv.drivers.memory import MemoryStore, _Partition
@@ -30,7 +31,7 @@ from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.lake import Lake, Storage
 from lochan.operations.list_objects import list_objects
 from lochan.operations.put_object import stage_entry
-from lochan.testing.simulation.environment import EPOCH, InlineExecutor
+from lochan.testing.simulation.environment import EPOCH
 from support.lakes import MAIN, add_repository
 
 NAMESPACE = StorageNamespace("mem://simulated")
@@ -75,7 +76,10 @@ class PlainEnvironment(RealEnvironment):
         return _Happened()
 
     def executor(self, threads: int, *, background: bool = False) -> Executor:  # noqa: ARG002 - one thread
-        return InlineExecutor()
+        return OwnThread()
+
+    def preemptions(self) -> int:
+        return 0
 
 
 PLAIN = PlainEnvironment()
@@ -90,11 +94,13 @@ class RememberedSnapshots(Snapshots):
         self._merged: dict[tuple[MetaRangeId, MetaRangeId, MetaRangeId, str], Merged] = {}
         self._trees: dict[MetaRangeId, Tree] = {}
 
-    def apply(self, base: MetaRangeId, changes: Iterable[Records]) -> Applied:
+    def apply(
+        self, base: MetaRangeId, changes: Iterable[Records], *, alone: bool = False
+    ) -> Applied:
         chunks = list(changes)  # reads the staged rows, as the real one does
         rows = tuple(tuple(chunk) for chunk in chunks)
         if (base, rows) not in self._applied:
-            self._applied[base, rows] = super().apply(base, iter(chunks))
+            self._applied[base, rows] = super().apply(base, iter(chunks), alone=alone)
         return self._applied[base, rows]
 
     def merge(

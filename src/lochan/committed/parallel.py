@@ -5,8 +5,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
-from typing import Generic, TypeVar, cast
+from typing import Final, Generic, ParamSpec, TypeVar, cast
 
+P = ParamSpec("P")
 Result = TypeVar("Result")
 
 
@@ -39,6 +40,24 @@ class Crew:
         queue = _Queue(self, iter(pieces))
         queue.fill()
         return queue.results()
+
+
+class OwnThread(Executor):
+    """Runs each piece of work by who submits it, before `submit` returns."""
+
+    def submit(
+        self, fn: Callable[P, Result], /, *args: P.args, **named: P.kwargs
+    ) -> Future[Result]:
+        """Do it now; the future is done when it is given."""
+        future: Future[Result] = Future()
+        try:
+            future.set_result(fn(*args, **named))
+        except Exception as error:  # noqa: BLE001 - the future carries it
+            future.set_exception(error)
+        return future
+
+
+ALONE: Final = Crew(OwnThread(), 1)
 
 
 class _Queue(Generic[Result]):

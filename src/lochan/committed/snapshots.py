@@ -14,7 +14,7 @@ from lochan.committed.files import Files
 from lochan.committed.interval import EVERYTHING, Interval
 from lochan.committed.listing import Prefix, list_records
 from lochan.committed.merge import Merged, merge
-from lochan.committed.parallel import Crew
+from lochan.committed.parallel import ALONE, Crew
 from lochan.committed.parts import Part, join_parts
 from lochan.committed.replace import replace
 from lochan.committed.verify import verify
@@ -61,9 +61,12 @@ class Snapshots:
         """List records under a prefix, and common prefixes where a delimiter is given."""
         return list_records(self.cursor(id), prefix, after=after, delimiter=delimiter)
 
-    def apply(self, base: MetaRangeId, changes: Iterable[Records]) -> Applied:
-        """Apply sorted changes; an empty identity removes its key."""
-        return apply(self.files, self.cuts, self._crew, self.files.metarange(base), changes)
+    def apply(
+        self, base: MetaRangeId, changes: Iterable[Records], *, alone: bool = False
+    ) -> Applied:
+        """Apply sorted changes; an empty identity removes its key. Alone: by this thread only."""
+        crew = ALONE if alone else self._crew
+        return apply(self.files, self.cuts, crew, self.files.metarange(base), changes)
 
     def diff(
         self, left: MetaRangeId, right: MetaRangeId, within: Interval = EVERYTHING

@@ -10,7 +10,9 @@ built on with theirs applied.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 
+from lochan.committed import Applied, Snapshots
 from lochan.kernel.records import Records
 from lochan.model.ids import BranchName, CommitId, MetaRangeId
 from lochan.model.records import Branch, Repository
@@ -21,6 +23,7 @@ from lochan.staging.fold import CHUNK_ROWS, staged_changes
 from lochan.staging.sealed import Overlap, Tokens, trim
 
 PAUSE_S = 0.002  # about twice as long as a chunk takes
+FEW = 4  # chunks; what has fewer is done before a thread has begun
 BUSY_S = 0.1  # others count as at work for so long after they last asked
 
 
@@ -59,7 +62,7 @@ def build(
         shown = without_moves(lake, repository, branch, under)
         return StagedTree(shown, (), branch.commit_id, under, branch.resets), stored
     snapshots = lake.storage(repository.storage_namespace).snapshots
-    applied = snapshots.apply(under, _giving_way(lake, staged_changes(lake.staging, tokens)))
+    applied = _applied(lake, snapshots, under, staged_changes(lake.staging, tokens))
     shown = applied.id
     if branch.compacted_base_meta_range_id:  # else what is staged again keeps the head's rows
         shown = without_moves(lake, repository, branch, applied.id)
@@ -72,18 +75,39 @@ def build(
     return (tree if stood else None), current
 
 
+def _applied(
+    lake: Lake, snapshots: Snapshots, under: MetaRangeId, chunks: Iterator[Records]
+) -> Applied:
+    """Apply chunks; many of them by one thread of low priority.
+
+    Writers wait for a processor a dozen times a write. Beside one thread that gives way they get
+    one; beside as many as there are processors they wait each time (docs/decisions).
+    """
+    first = list(islice(chunks, FEW))
+    if len(first) < FEW:
+        return snapshots.apply(under, first)
+    paced = _giving_way(lake, chain(first, chunks))  # begins where it is first asked: over there
+    with lake.environment.executor(1, background=True) as own:
+        return own.submit(snapshots.apply, under, paced, alone=True).result()
+
+
 def _giving_way(lake: Lake, chunks: Iterator[Records]) -> Iterator[Records]:
-    """Pause between full chunks while others are at work in this process.
+    """Pause between full chunks while others are at work in this process, or on its processors.
 
     All threads share one interpreter, and a scan of many rows would keep it from writers. Those who
     wait for an answer ask nothing meanwhile: were that taken for idleness, whoever is held up would
     be held up still longer.
     """
-    asked, busy_until = lake.branches.asked, 0.0
+    seen, busy_until = _others(lake), 0.0
     for chunk in chunks:
         yield chunk
-        now = lake.environment.monotonic()
-        if lake.branches.asked != asked:
-            asked, busy_until = lake.branches.asked, now + BUSY_S
+        now, others = lake.environment.monotonic(), _others(lake)
+        if others != seen:
+            seen, busy_until = others, now + BUSY_S
         if len(chunk) == CHUNK_ROWS and now < busy_until:
             lake.environment.sleep(PAUSE_S)
+
+
+def _others(lake: Lake) -> tuple[int, int]:
+    """Count what shows that others are at work; only a change says so."""
+    return lake.branches.asked, lake.environment.preemptions()

@@ -169,6 +169,13 @@ class Resting(RealEnvironment):
 
     rests = 0
 
+    pushed_aside = 0  # how often, for each time that it is asked
+    _times = 0
+
+    def preemptions(self) -> int:
+        self._times += self.pushed_aside
+        return self._times
+
     def sleep(self, seconds: float) -> None:
         del seconds  # nobody has to wait
         self.rests += 1
@@ -193,13 +200,23 @@ def test_a_long_commit_gives_way_to_others_and_only_to_them(*, busy: bool) -> No
     world = Resting()
     store = Accompanied(world)
     stage = open_stage(store, world)
-    rows = [StagedEntry(b"%05d" % number, b"identity", b"data") for number in range(2000)]
+    rows = [StagedEntry(b"%05d" % number, b"identity", b"data") for number in range(4000)]
     stage.lake.staging.set_many(branch_of(stage).staging_token, rows)
     if busy:
         store.beside = lambda: branch_of(stage)
     commit(stage.lake, stage.repository, MAIN, REQUEST)
     assert (world.rests > 0) is busy
-    assert len(content(stage, head(stage))) == 2000
+    assert len(content(stage, head(stage))) == 4000
+
+
+def test_a_long_commit_gives_way_to_other_processes() -> None:
+    world = Resting()
+    stage = open_stage(MemoryStore(world), world)
+    rows = [StagedEntry(b"%05d" % number, b"identity", b"data") for number in range(4000)]
+    stage.lake.staging.set_many(branch_of(stage).staging_token, rows)
+    world.pushed_aside = 1
+    commit(stage.lake, stage.repository, MAIN, REQUEST)
+    assert world.rests == 8
 
 
 class Clocked(Resting):
@@ -218,12 +235,14 @@ def test_a_long_commit_goes_on_giving_way_to_who_is_held_up(step_s: float, rests
     world = Clocked()
     store = Accompanied(world)
     stage = open_stage(store, world)
-    rows = [StagedEntry(b"%05d" % number, b"identity", b"data") for number in range(2000)]
+    rows = [StagedEntry(b"%05d" % number, b"identity", b"data") for number in range(4000)]
     stage.lake.staging.set_many(branch_of(stage).staging_token, rows)
 
+    turns = count(1)
+
     def ask_once() -> None:
-        store.beside = lambda: None
-        branch_of(stage)
+        if next(turns) == 25:  # in the fifth of eight chunks
+            branch_of(stage)
 
     store.beside, world.step_s = ask_once, step_s
     commit(stage.lake, stage.repository, MAIN, REQUEST)

@@ -8,18 +8,16 @@ also go on later. An executor runs its work where it is submitted.
 """
 
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import ParamSpec, Self, TypeVar
+from typing import Self
 
+from lochan.committed.parallel import OwnThread
 from lochan.environment import Event
 from lochan.testing.simulation.access import Mode
 from lochan.testing.simulation.chance import Chance
 from lochan.testing.simulation.turns import Turns
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 EPOCH = 1_700_000_000.0  # where virtual wall clocks begin; any time will do
 
@@ -79,19 +77,6 @@ class SimulatedEvent:
         return True
 
 
-class InlineExecutor(Executor):
-    """Runs each piece of work before `submit` returns."""
-
-    def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
-        """Do it now; the future is done when it is given."""
-        future: Future[R] = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:  # noqa: BLE001 - the future carries it
-            future.set_exception(error)
-        return future
-
-
 class SimulatedEnvironment:
     """Clocks, ids, randomness, locks and background work under one seed."""
 
@@ -137,11 +122,15 @@ class SimulatedEnvironment:
 
     def executor(self, threads: int, *, background: bool = False) -> Executor:  # noqa: ARG002 - one turn at a time is all there is
         """Make an executor that runs work inline."""
-        return InlineExecutor()
+        return OwnThread()
 
     def spawn(self, work: Callable[[], None], *, name: str) -> None:
         """Start a background process, which nobody waits for."""
         self._turns.spawn(work, name, None, foreground=False)
+
+    def preemptions(self) -> int:
+        """Nobody is: turns end where calls do."""
+        return 0
 
     def jump(self, seconds: float) -> None:
         """Move the wall clock, back or forth; the monotonic one does not notice."""

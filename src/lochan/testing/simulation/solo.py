@@ -12,8 +12,9 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from types import TracebackType
 
+from lochan.committed.parallel import OwnThread
 from lochan.environment import Event
-from lochan.testing.simulation.environment import InlineExecutor, SimulatedEnvironment
+from lochan.testing.simulation.environment import SimulatedEnvironment
 
 
 class _OwnLock(AbstractContextManager[object]):
@@ -88,8 +89,12 @@ class SoloEnvironment:
 
     def executor(self, threads: int, *, background: bool = False) -> Executor:  # noqa: ARG002 - one process, one thread
         """Make an executor that runs work inline."""
-        return InlineExecutor()
+        return OwnThread()
 
     def spawn(self, work: Callable[[], None], *, name: str) -> None:
         """Start a background process of the world, which nobody waits for."""
         self._world.spawn(work, name=name)
+
+    def preemptions(self) -> int:
+        """Nobody is: turns end where calls do."""
+        return 0
