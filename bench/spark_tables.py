@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The metadata table `objects(ref)` beside the same question asked by Python row by row.
 
-One tree, one Spark session (local[2]), the same tasks of one range each. What differs is who takes
+One tree, one Spark session (local[2]), the same ranges shared out alike. What differs is who takes
 the rows apart: the kernel, into columns; or Python, one entry at a time. The question is the
 number of objects and the bytes of each day and content type.
 """
@@ -89,7 +89,7 @@ def by_row(spark: SparkSession, lake: Lake, address: str) -> DataFrame:
     reach: Reach = find_reach(KnownLake.of(lake), repository)
     tree = repository.commit(address.rpartition("/")[2]).meta_range_id
     tasks = objects_tasks(reach, tree, "", arrow_of(schema))
-    numbers = spark.range(0, len(tasks), 1, len(tasks))
+    numbers = spark.range(0, len(tasks), 1)
     return numbers.mapInArrow(ByRow(tasks), schema)
 
 

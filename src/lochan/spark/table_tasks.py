@@ -5,6 +5,7 @@
     diff      one task for each stretch of keys in which ranges differ; equal ranges are not read
 
 A task is handed ids of ranges and reads them from the storage. Nobody asks the key-value store.
+Spark may run several of these tasks as one of its own (`tables`).
 """
 
 from collections.abc import Iterator, Sequence
