@@ -49,11 +49,13 @@ class CountedSnapshots(Snapshots):
     built = 0
     _lock = threading.Lock()
 
-    def apply(self, base: MetaRangeId, changes: Iterable[Records]) -> Applied:
+    def apply(
+        self, base: MetaRangeId, changes: Iterable[Records], *, alone: bool = False
+    ) -> Applied:
         """Count a tree of staged rows."""
         with self._lock:
             self.built += 1
-        return super().apply(base, changes)
+        return super().apply(base, changes, alone=alone)
 
     def merge(
         self, base: MetaRangeId, dest: MetaRangeId, source: MetaRangeId, strategy: str = ""

@@ -3,15 +3,16 @@
 
 Sixteen stagers write to the branch whose half a million staged objects are being committed. First
 they write as fast as they can, which gives the saturated rate. Then half of that is offered on a
-fixed timetable, without the commit and with it. SQLite and PostgreSQL, both with fsync; stagers in
-the committer's own process, where they share one interpreter lock with it, and in others.
+fixed timetable, without the commit and with it, three times, of which the median counts. SQLite and
+PostgreSQL, both with fsync; stagers in the committer's own process, where they share one
+interpreter lock with it, and in others.
 """
 
+import math
 import sys
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import count
-from math import isfinite
 from time import monotonic, sleep
 
 import msgspec
@@ -25,6 +26,7 @@ from stagers import Processes, Threads, Timetable, Window
 OBJECTS = chosen(500_000, small=2_000)
 STAGERS = 16
 PROCESSES = 4
+ROUNDS = chosen(3, small=1)  # of which the median counts: a disk may pause once in a minute
 WARM_UP_S = chosen(1.0, small=0.1)
 WINDOW_S = chosen(5.0, small=0.3)
 LEAST_SHARE = 0.95
@@ -53,13 +55,15 @@ class Scenario:
         self._numbers = count(1)
 
     def measured(self) -> Figures:
-        """Run all four; what is staged is as much in each of them."""
+        """Run all four, those with a timetable by turns; as much is staged in each of them."""
         self._stage()
         saturated = self._load(0.0, commits=False)
         half = saturated.rate / 2
-        alone = self._load(half, commits=False)
-        beside = self._load(half, commits=True)
-        self._stage()
+        pairs = []
+        for _ in range(ROUNDS):
+            pairs.append((self._load(half, commits=False), self._load(half, commits=True)))
+            self._stage()
+        alone, beside = sorted(pairs, key=_slower)[ROUNDS // 2]
         return Figures(saturated, self._load(0.0, commits=True), alone, beside)
 
     def _stage(self) -> None:
@@ -135,9 +139,14 @@ def _shown(where: str, found: Figures) -> list[Row]:
     ]
 
 
+def _slower(pair: tuple[Window, Window]) -> float:
+    alone, beside = pair
+    return _ratio(beside.p99_s, alone.p99_s) or math.inf
+
+
 def _ratio(one: float, other: float) -> float | None:
     """Compare; on a machine that hardly runs there may be nothing to compare with."""
-    return one / other if other and isfinite(one) and isfinite(other) else None
+    return one / other if other and math.isfinite(one) and math.isfinite(other) else None
 
 
 if __name__ == "__main__":
