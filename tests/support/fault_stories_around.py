@@ -26,7 +26,7 @@ from lochan.operations.protection import (
     remove_branch_protection,
     set_branch_protection,
 )
-from lochan.operations.read_object import recall_entry, stat_committed
+from lochan.operations.read_object import recall_entry, stat_committed, stat_object
 from lochan.operations.repository_metadata import (
     delete_repository_metadata,
     get_repository_metadata,
@@ -41,7 +41,7 @@ from lochan.operations.start_import import start_import
 from lochan.operations.storage_namespaces import allowed_namespace
 from lochan.operations.task_rows import TaskKind, TaskRows
 from lochan.operations.tasks import Tasks
-from support.fault_ground import KEPT, MAIN, Place
+from support.fault_ground import DEV, KEPT, MAIN, Place
 
 B = ObjectKey(b"d/b")
 LISTED = b"key,address,size,e_tag,last_modified\nx,mem://far/raw/x,1,ex,2024-05-06T07:08:09Z\n"
@@ -123,6 +123,7 @@ def recall(place: Place) -> None:
     """What memory holds is told without a call; what it does not hold is no answer."""
     read = stat_committed(*place.where, place.known.on_dev.id, B)
     assert recall_entry(*place.where, place.known.on_dev.id, B) in (None, read)
+    assert recall_entry(*place.where, DEV, B) in (None, stat_object(*place.where, DEV, B))
 
 
 def read_inventory(place: Place) -> None:
