@@ -2,12 +2,16 @@
 """A result is sent to a real PostgreSQL by JDBC, and what the database refuses is said."""
 
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import psycopg
 import pytest
 
+from lochan.bootstrap.lake import open_lake
 from lochan.bootstrap.run_here import run_set
+from lochan.environment import RealEnvironment
 from lochan.pipelines.model.records import Job, JobState
 from lochan.pipelines.schedule.run_by_hand import run_by_hand
 from servers.missing import skip_without
@@ -55,7 +59,14 @@ spark: {{master: "local[2]", conf: {{spark.jars: {JAR}, spark.driver.memory: 512
 
 
 def run(world: DiskWorld) -> Job:
-    return run_set(world.lake, run_by_hand(world.lake, ["out"]).id)[0]
+    """Run the pipeline in a process of its own: a session that is there has no such driver."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as own:
+        return own.submit(run_in, world.folder).result()
+
+
+def run_in(folder: Path) -> Job:
+    with open_lake(f"sqlite://{folder}/kv.db", RealEnvironment()) as lake:
+        return run_set(lake, run_by_hand(lake, ["out"]).id)[0]
 
 
 def rows(world: DiskWorld, database: str) -> list[int]:

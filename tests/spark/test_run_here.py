@@ -5,7 +5,12 @@ import codecs
 import json
 from pathlib import Path
 
+from pyspark.sql import SparkSession
+
 import lochan
+from lochan.environment import RealEnvironment
+from lochan.pipelines.model.spec import SparkRules
+from lochan.spark.here import HereSpark
 from support import command
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "pipelines" / "pipeline.yaml"
@@ -29,3 +34,8 @@ def test_a_query_over_what_a_function_wrote_runs_in_the_process_of_who_asks(tmp_
         lines = [line for one in table.objects() for line in table.object(one.path).open("r")]
         assert len(lines) == 20
         assert {"imported", "modules"} == set(json.loads(lines[0]))
+
+
+def test_who_has_a_session_keeps_it_when_jobs_have_run_beside_it(spark: SparkSession) -> None:
+    HereSpark(RealEnvironment(), SparkRules()).stop()
+    assert spark.range(3).count() == 3

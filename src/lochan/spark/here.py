@@ -3,6 +3,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from pyspark.sql import SparkSession
+
 from lochan.bootstrap.driver_process import TableTask
 from lochan.environment import Environment
 from lochan.pipelines.attempts.checks import Query
@@ -19,8 +21,9 @@ class HereSpark:
     """A session of this process, and what jobs do with it."""
 
     def __init__(self, environment: Environment, rules: SparkRules) -> None:
-        """Start it as a spec says."""
+        """Start it as a spec says; a process has one at most, and who has one already keeps it."""
         self._environment = environment
+        self._is_ours = SparkSession.getActiveSession() is None
         self._session = job_session("pipelines", rules)
 
     def run(self, task: JobTask, shards: Sequence[Shard], tell: Tell) -> Iterator[Manifest]:
@@ -37,5 +40,6 @@ class HereSpark:
         send_table(self._session, task, self._environment)
 
     def stop(self) -> None:
-        """End the session."""
-        self._session.stop()
+        """End the session that was started here."""
+        if self._is_ours:
+            self._session.stop()
