@@ -37,5 +37,8 @@ def test_a_query_over_what_a_function_wrote_runs_in_the_process_of_who_asks(tmp_
 
 
 def test_who_has_a_session_keeps_it_when_jobs_have_run_beside_it(spark: SparkSession) -> None:
-    HereSpark(RealEnvironment(), SparkRules()).stop()
+    name = spark.sparkContext.appName
+    HereSpark(RealEnvironment(), SparkRules(conf={"spark.sql.shuffle.partitions": "7"})).stop()
     assert spark.range(3).count() == 3
+    assert spark.sparkContext.appName == name
+    assert spark.conf.get("spark.sql.shuffle.partitions") != "7"

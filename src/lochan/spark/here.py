@@ -21,10 +21,11 @@ class HereSpark:
     """A session of this process, and what jobs do with it."""
 
     def __init__(self, environment: Environment, rules: SparkRules) -> None:
-        """Start it as a spec says; a process has one at most, and who has one already keeps it."""
+        """Start it as a spec says; one that this process has already is taken as it is."""
         self._environment = environment
-        self._is_ours = SparkSession.getActiveSession() is None
-        self._session = job_session("pipelines", rules)
+        found = SparkSession.getActiveSession()
+        self._is_ours = found is None
+        self._session = found or job_session("pipelines", rules)
 
     def run(self, task: JobTask, shards: Sequence[Shard], tell: Tell) -> Iterator[Manifest]:
         """Give the manifest of each shard. Raises as `Engine.run`."""
