@@ -10,6 +10,10 @@ sys.path.append(str(Path(__file__).resolve().parent.parent / "tests"))
 
 from servers.postgres import binaries, new_server
 
+# As an operator would set a server of this size, beside the tests' smallest. With the least of logs
+# a new server makes and syncs a file of 16 MB every time that one is full, while all writers wait.
+_DEPLOYED = {"shared_buffers": "1GB", "min_wal_size": "2GB", "max_wal_size": "4GB"}
+
 
 @contextmanager
 def postgres() -> Iterator[str]:
@@ -17,5 +21,5 @@ def postgres() -> Iterator[str]:
     if binaries() is None:
         yield ""
         return
-    with new_server(fsync=True) as server:
+    with new_server(fsync="on", **_DEPLOYED) as server:
         yield server.url

@@ -15,7 +15,7 @@ import signal
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -67,12 +67,12 @@ class PostgresServer:
     """One server on one data folder; it can be stopped, killed and started again."""
 
     def __init__(
-        self, bin_folder: Path, folder: Path, run_as: dict[str, Any], *, fsync: bool
+        self, bin_folder: Path, folder: Path, run_as: dict[str, Any], settings: Mapping[str, str]
     ) -> None:
         self._bin = bin_folder
         self._folder = folder
         self._run_as = run_as
-        self._fsync = fsync
+        self._settings = settings
         self._process: subprocess.Popen[bytes] | None = None
         self.port = _free_port()
 
@@ -99,9 +99,10 @@ class PostgresServer:
             "listen_addresses": "127.0.0.1",
             "port": self.port,
             "unix_socket_directories": self._folder,
-            "fsync": "on" if self._fsync else "off",
             "max_connections": 100,
             "shared_buffers": "64MB",
+            "fsync": "off",
+            **self._settings,
         }
         settings = [f"--{name}={value}" for name, value in options.items()]
         log = (self._folder / "log").open("ab")
@@ -149,8 +150,11 @@ def _free_port() -> int:
 
 
 @contextmanager
-def new_server(*, fsync: bool = False) -> Iterator[PostgresServer]:
-    """Run a server of its own for somebody who wants to stop or kill it, or to measure it."""
+def new_server(**settings: str) -> Iterator[PostgresServer]:
+    """Run a server of its own for somebody who wants to stop or kill it, or to measure it.
+
+    `settings` are those of postgresql.conf; they overrule those of the tests.
+    """
     folder_of_tools = binaries()
     if folder_of_tools is None:
         skip_without("PostgreSQL", "no initdb and postgres found; install PostgreSQL")
@@ -160,7 +164,7 @@ def new_server(*, fsync: bool = False) -> Iterator[PostgresServer]:
         folder = Path(name)
         if run_as:
             os.chown(folder, run_as["user"], run_as["group"])
-        server = PostgresServer(folder_of_tools, folder, run_as, fsync=fsync)
+        server = PostgresServer(folder_of_tools, folder, run_as, settings)
         server.make()
         server.start()
         try:
