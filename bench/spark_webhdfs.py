@@ -3,8 +3,9 @@
 
     python bench/spark_webhdfs.py [words]      rows that have one of the words; all unless told
 
-Server and Spark share the two cores. What is read is pinned to a commit. What the server has
-written is on the disk when it says so (fsync); what plain Spark has written is not.
+Server and Spark share the two cores; bytes have an address of their own (`webhdfs.listen`). What is
+read is pinned to a commit. What the server has written is on the disk when it says so (fsync); what
+plain Spark has written is not.
 """
 
 import shutil
@@ -35,6 +36,7 @@ from spark_ground import (
 )
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from support.ports import free_port
 from support.server import KEY_ID, KEY_SECRET, running_server
 
 LEAST_SCAN, LEAST_COLUMNS, LEAST_WRITE = 0.75, 0.6, 0.85
@@ -47,7 +49,11 @@ def main() -> list[Row]:
     with (
         TemporaryDirectory(prefix="served-", dir=FOLDER) as folder,
         running_server(
-            Path(folder) / "lake", settings={"LOCHAN_BLOCKSTORE_READABLE_FOLDERS": str(FOLDER)}
+            Path(folder) / "lake",
+            settings={
+                "LOCHAN_BLOCKSTORE_READABLE_FOLDERS": str(FOLDER),
+                "LOCHAN_WEBHDFS_LISTEN": f"127.0.0.1:{free_port()}",
+            },
         ) as server,
         lochan.connect(server.url, access_key_id=KEY_ID, secret_access_key=KEY_SECRET) as lake,
         session(lake) as spark,

@@ -14,6 +14,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from support.ports import free_port
 from support.server import Server, running_server
 
 OAUTH2 = "dfs.webhdfs.oauth2"
@@ -22,7 +23,9 @@ PROVIDER = "org.apache.hadoop.hdfs.web.oauth2.ConfCredentialBasedAccessTokenProv
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with running_server(tmp_path_factory.mktemp("webhdfs") / "lake", workers=1) as running:
+    lake = tmp_path_factory.mktemp("webhdfs") / "lake"
+    beside = {"LOCHAN_WEBHDFS_LISTEN": f"127.0.0.1:{free_port()}"}
+    with running_server(lake, workers=1, settings=beside) as running:
         yield running
 
 

@@ -30,14 +30,20 @@ from lochan.bootstrap.lake import prepare_process
 from lochan.bootstrap.scheduling import Scheduling
 from lochan.bootstrap.server import open_services
 from lochan.config.server import Settings
+from lochan.config.values import Address
 from lochan.environment import RealEnvironment
 from lochan.logs.log import capture_standard_logging
 from lochan.web.adapter import Adapter, new_loop
 from lochan.web.application import new_application
+from lochan.web.beside import files_alone, metrics_alone
 from lochan.web.readiness import DRAINING
+from lochan.web.told import Wsgi
+from lochan.web.wire.listener import Listener
 
 _HEADER_BYTES = 64 << 10
 _HEADER_MS = 30_000
+FILE_CONNECTIONS = 256  # of one worker at the address for the bytes of files: a thread each
+METRICS_CONNECTIONS = 4
 _ENDED_AT_ONCE = 128 + signal.SIGTERM  # what a shell says of a process that a signal ended
 
 
@@ -65,10 +71,27 @@ class Worker(Adapter):
             queue_s=settings.limits.queue_seconds,
             body_s=settings.limits.body_seconds,
         )
+        self._listen(settings.webhdfs.listen, files_alone(application), FILE_CONNECTIONS)
+        self._listen(settings.metrics.listen, metrics_alone(services), METRICS_CONNECTIONS)
         background.start()
         scheduling.start()
         environment.spawn(_end_with_parent, name="lochan parent")
         prepare_process()
+
+    def _listen(self, address: Address | None, application: Wsgi, connections: int) -> None:
+        """Serve at an address beside the main one, if there is one."""
+        if address is not None:
+            settings = self._services.settings
+            listener = Listener(
+                address,
+                application,
+                self._services.lake.environment,
+                threads=connections,
+                pause_s=settings.limits.body_seconds,
+                drain_s=settings.drain_seconds,
+            )
+            self._opened.enter_context(closing(listener))
+            listener.start()
 
     def __rsgi_del__(self, loop: object) -> None:
         """Close the lake after the last request."""

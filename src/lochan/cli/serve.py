@@ -56,6 +56,10 @@ def ready_to_serve(settings: Settings) -> None:
     with opened_lake(settings) as lake:
         find(lake.store, GRAVELER, b"readiness")  # does the store answer?
     check_free(settings.listen)
+    beside = {"webhdfs.listen": settings.webhdfs.listen, "metrics.listen": settings.metrics.listen}
+    for key, address in beside.items():
+        if address is not None:
+            check_free(address, key)
 
 
 def make_folder(folder: Path) -> None:
@@ -67,7 +71,7 @@ def make_folder(folder: Path) -> None:
         raise InvalidInput(message, code="invalid-config", key="lake") from error
 
 
-def check_free(address: Address) -> None:
+def check_free(address: Address, key: str = "listen") -> None:
     """Look whether an address can be listened on. Raises: Conflict, InvalidInput.
 
     Somebody may still be faster between this look and the server's own; that ends the server, too,
@@ -84,8 +88,8 @@ def check_free(address: Address) -> None:
         if error.errno == errno.EADDRINUSE:
             message = f"{address} is in use; stop what listens there, or choose another port"
             raise Conflict(message, code="address-in-use") from error
-        message = f"listen: nobody can listen on {address}: {error.strerror}; write another address"
-        raise InvalidInput(message, code="invalid-config", key="listen") from error
+        message = f"{key}: nobody can listen on {address}: {error.strerror}; write another address"
+        raise InvalidInput(message, code="invalid-config", key=key) from error
 
 
 def url_of(settings: Settings) -> str:

@@ -45,15 +45,25 @@ def _secrets(settings: Settings) -> Iterator[Finding]:
 
 
 def _exposure(settings: Settings) -> Iterator[Finding]:
-    if settings.quickstart and not settings.listen.is_loopback:
-        problem = f"quickstart has published credentials, and {settings.listen} is open to others"
-        yield _found("listen", problem, "write 127.0.0.1:8000, or use `lochan setup` and `serve`")
-    if settings.metrics.listen == settings.listen:
-        remedy = "write another address, or leave it out"
-        yield _found("metrics.listen", "the API is served there", remedy)
+    remedy = "write 127.0.0.1:8000, or use `lochan setup` and `serve`"
+    for key, address in (("listen", settings.listen), ("webhdfs.listen", settings.webhdfs.listen)):
+        if settings.quickstart and address and not address.is_loopback:
+            problem = f"quickstart has published credentials, and {address} is open to others"
+            yield _found(key, problem, remedy)
+    yield from _listening(settings)
     if settings.kv_url.startswith("memory:") and settings.workers > 1:
         remedy = "write 1, or a url of a store that processes share"
         yield _found("workers", "a store in memory is not shared by processes", remedy)
+
+
+def _listening(settings: Settings) -> Iterator[Finding]:
+    remedy = "write another address, or leave it out"
+    metrics, files = settings.metrics.listen, settings.webhdfs.listen
+    for key, address in (("metrics.listen", metrics), ("webhdfs.listen", files)):
+        if address == settings.listen:
+            yield _found(key, "the API is served there", remedy)
+    if files is not None and files == metrics:
+        yield _found("webhdfs.listen", "the metrics are served there", remedy)
 
 
 def _tls(settings: Settings) -> Iterator[Finding]:
@@ -64,6 +74,9 @@ def _tls(settings: Settings) -> Iterator[Finding]:
             yield _found(key, "the other half of tls is given", "give both files, or none")
         elif file is not None and not file.is_file():
             yield _found(key, f"{file} is no file", "name one that exists")
+    if settings.webhdfs.listen and (given or settings.public_url.startswith("https:")):
+        problem = "it has no TLS, and clients of the main address have"
+        yield _found("webhdfs.listen", problem, "leave it out: files go by the main address")
 
 
 def _namespaces(settings: Settings) -> Iterator[Finding]:

@@ -161,6 +161,18 @@ class Metrics(Struct, frozen=True, kw_only=True):
     ] = None
 
 
+class WebHdfs(Struct, frozen=True, kw_only=True):
+    """The lake as a Hadoop file system."""
+
+    listen: Annotated[
+        Address | None,
+        Meta(
+            description="serve the bytes of files here, which costs less; clients must reach it"
+            " under the name of the main address; none: on the main address"
+        ),
+    ] = None
+
+
 class Pipelines(Struct, frozen=True, kw_only=True):
     """What runs beside the API when branches move."""
 
@@ -212,6 +224,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = ()
     logging: Logging = Logging()
     metrics: Metrics = Metrics()
+    webhdfs: WebHdfs = WebHdfs()
     pipelines: Pipelines = Pipelines()
     drain_seconds: Annotated[
         _Seconds, Meta(description="how long requests under way may take after SIGTERM")

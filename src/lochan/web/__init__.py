@@ -10,6 +10,9 @@
     application  all routes joined into one Falcon application
     openapi      the description of all routes, made from their declarations
     api/         the REST routes, one file a resource
+    hdfs/        the lake as a Hadoop file system
+    wire/        HTTP by plain threads, for addresses beside the main one
+    beside       what is served at those
 
 Nothing here decides about data: handlers translate, `operations` and `access` decide.
 """

@@ -192,6 +192,10 @@ def test_rel_S28_quickstart_is_for_this_machine_alone() -> None:
     ("environment", "key"),
     [
         ({"METRICS_LISTEN": "127.0.0.1:8000"}, "metrics.listen"),
+        ({"WEBHDFS_LISTEN": "127.0.0.1:8000"}, "webhdfs.listen"),
+        ({"WEBHDFS_LISTEN": ":9", "METRICS_LISTEN": ":9"}, "webhdfs.listen"),
+        ({"WEBHDFS_LISTEN": ":9", "QUICKSTART": "true"}, "webhdfs.listen"),
+        ({"WEBHDFS_LISTEN": ":9", "PUBLIC_URL": "https://lake.example"}, "webhdfs.listen"),
         ({"KV": "memory://", "WORKERS": "2"}, "workers"),
         ({"LIMITS_JSON_BODY": "0"}, "limits.json_body"),
         (

@@ -9,10 +9,11 @@ answer forbids that, and is a download that runs nothing (S17).
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import msgspec
 
+from lochan.config.values import Address
 from lochan.web.call import Call
 from lochan.web.needs import Needs
 from lochan.web.reply import Reply
@@ -99,10 +100,14 @@ def done(status: int | None = None, **headers: str) -> Reply:
 def elsewhere(call: Call, more: str) -> Reply:
     """Send a client to the same address with more parameters, for the bytes.
 
-    It comes back here: a client sends its credentials to where it is sent, and offsets as
-    parameters that no object store knows.
+    It comes back here, or to where this server has a port for bytes: a client sends its credentials
+    to where it is sent, and offsets as parameters that no object store knows.
     """
-    server = call.services.settings.public_url.rstrip("/") or call.request.prefix
+    settings = call.services.settings
+    server = settings.public_url.rstrip("/") or call.request.prefix
+    if settings.webhdfs.listen is not None:
+        name = urlsplit(server).hostname or ""
+        server = f"http://{Address(name, settings.webhdfs.listen.port)}"
     place = "/".join(quote(call.path[name]) for name in ("repository", "ref", "path"))
     query = call.request.query_string
     return done(307, location=f"{server}{PREFIX}/{place}?{query}&{more}")
