@@ -8,6 +8,7 @@ that hangs up within is nothing special: Hadoop's asks for all to the end, and t
 """
 
 import os
+import re
 import socket
 import struct
 from collections.abc import Callable, Iterable
@@ -25,6 +26,8 @@ from lochan.web.wire.received import Broken, Received, TooLong
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 _BAD: Final = '{"message":"%s","code":"bad-request"}\n'
 _LARGE: Final = '{"message":"the headers have more than 16 KiB","code":"headers-too-large"}\n'
+_BREAKS: Final = re.compile(r"[\r\n\0]")
+_MORE: Final = getattr(socket, "MSG_MORE", 0)  # a head goes out with the first of its body
 _LEFT_BYTES: Final = 8 << 20  # of a body that nobody wants: taken, so that its sender sees why
 # What waits in the kernel for a client that has hung up was sent for nothing.
 _SEND_BUFFER: Final = 512 << 10
@@ -144,13 +147,23 @@ class _Answer:
             return
         head = self._head(None)
         file: tuple[int, int, int] | None = getattr(chunks, "file", None)
-        if file is not None:
-            self._out.sendall(head, socket.MSG_MORE)
-            self._send_file(*file)
+        self._out.sendall(head, _MORE if has_body else 0)
+        if not has_body:
             return
-        self._out.sendall(head)
-        for chunk in chunks:
-            self._out.sendall(chunk)
+        if file is not None:
+            self._send_file(*file)
+        else:
+            self._send_pieces(chunks)
+
+    def _send_pieces(self, pieces: Iterable[bytes]) -> None:
+        count = 0
+        for piece in pieces:
+            self._out.sendall(piece)
+            count += len(piece)
+        said = dict(self._headers).get("content-length")
+        if said is not None and int(said) != count:
+            # What is asked next on this connection would be taken for the rest.
+            raise Broken("an answer broke off while it was sent")
 
     def _send_file(self, file: int, start: int, stop: int) -> None:
         while start < stop:
@@ -176,6 +189,8 @@ class _Answer:
             for name, value in chain(self._headers, more)
             if (name, value) != ("content-type", "")  # an answer without a type, as of `adapter`
         ]
+        if any(_BREAKS.search(line) for line in lines):  # nobody writes a header into ours (S11)
+            raise ValueError("a header would have more than one line")
         return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
 

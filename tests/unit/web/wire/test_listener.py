@@ -66,6 +66,10 @@ class Application:
         start("200 OK", [])
         return iter([b"one ", b"two"])
 
+    def on_broken(self, _: Environ, start: Callable[..., object]) -> Iterable[bytes]:
+        start("200 OK", [("content-length", "10")])
+        return iter([b"one ", b"two"])
+
     def on_body(self, environ: Environ, start: Callable[..., object]) -> Iterable[bytes]:
         try:
             self.bodies.append(environ["wsgi.input"].read(-1))
@@ -78,6 +82,10 @@ class Application:
         self.begun.set()
         self.go_on.wait(10)
         return self.on_body(environ, start)
+
+    def on_evil(self, _: Environ, start: Callable[..., object]) -> Iterable[bytes]:
+        start("200 OK", [("x-name", "a\r\nx-evil: 1")])
+        return [b"hello"]
 
     def on_bug(self, _: Environ, __: object) -> Iterable[bytes]:
         raise RuntimeError("a bug")
@@ -158,6 +166,13 @@ def test_what_has_no_length_ends_with_the_connection(served: Served) -> None:
         found = to_the_end(client)
     assert b"connection: close" in found
     assert found.endswith(b"\r\n\r\none two")
+
+
+def test_an_answer_that_breaks_off_ends_the_connection(served: Served) -> None:
+    with served.client() as client:
+        client.sendall(GET % b"broken" + GET % b"")
+        found = to_the_end(client)
+    assert found.endswith(b"\r\n\r\none two"), "the next answer would be taken for the rest"
 
 
 def test_a_file_is_sent_from_where_it_was_asked(served: Served) -> None:
@@ -249,8 +264,8 @@ def test_rel_S18_a_head_that_comes_drop_by_drop_is_not_waited_for(tmp_path: Path
         assert drops < 100
 
 
-def test_a_bug_ends_a_connection_and_no_more(served: Served) -> None:
-    for path, answer in ((b"bug", b""), (b"", b"HTTP/1.1 200")):
+def test_a_bug_or_a_header_of_two_lines_ends_a_connection_and_no_more(served: Served) -> None:
+    for path, answer in ((b"bug", b""), (b"evil", b""), (b"", b"HTTP/1.1 200")):
         with served.client() as client:
             client.sendall(GET % path)
             client.shutdown(socket.SHUT_WR)
