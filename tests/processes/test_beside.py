@@ -6,6 +6,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from time import sleep
 
 import httpx
 import pytest
@@ -41,6 +42,7 @@ def beside(launcher: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Iter
     told = {
         "LOCHAN_WEBHDFS_LISTEN": f"127.0.0.1:{files}",
         "LOCHAN_METRICS_LISTEN": f"127.0.0.1:{metrics}",
+        "LOCHAN_TRUSTED_PROXIES": "127.0.0.1",
     }
     with launcher.running(lake, workers=2, settings=told) as started:
         with client_of(started) as client:
@@ -95,6 +97,33 @@ def test_metrics_need_no_credentials_at_their_own_address(beside: Beside) -> Non
     assert httpx.get(f"{beside.server.url}/metrics").status_code == 401
 
 
+def until_refused(port: int) -> None:
+    """Connect until nobody listens. Raises ConnectionRefusedError."""
+    for _ in range(1000):
+        socket.create_connection(("127.0.0.1", port), timeout=10).close()
+        sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("headers", "place"),
+    [
+        ({"Host": "lake.example:8000"}, "http://lake.example:{files}/"),
+        ({"Host": "[::1]:8000"}, "http://[::1]:{files}/"),
+        ({"Host": "lake.example", "X-Forwarded-Proto": "https"}, "https://lake.example/"),
+    ],
+)
+def test_a_client_is_sent_to_the_port_under_the_name_that_it_used_unless_it_came_by_tls(
+    beside: Beside, headers: dict[str, str], place: str
+) -> None:
+    path = OPEN.format("b")
+    with client_of(beside.server) as client:
+        client.post("/repositories/rep/branches/main/objects?path=b", content=b"x" * 100)
+    url = f"{beside.server.url}{path}"
+    answer = httpx.get(url, headers=headers, auth=beside.server.auth)
+    assert answer.status_code == 307, answer.text
+    assert answer.headers["location"].startswith(place.format(files=beside.files))
+
+
 def test_an_upload_under_way_is_finished_when_the_server_ends(
     launcher: Launcher, tmp_path: Path
 ) -> None:
@@ -123,6 +152,8 @@ def test_an_upload_under_way_is_finished_when_the_server_ends(
         ending.start()
         while server.is_ready():  # until it takes no more
             pass
+        with pytest.raises(ConnectionRefusedError):
+            until_refused(files)
         may_end.set()
         uploading.join(20)
         ending.join(20)

@@ -43,7 +43,7 @@ from lochan.web.wire.listener import Listener
 _HEADER_BYTES = 64 << 10
 _HEADER_MS = 30_000
 FILE_CONNECTIONS = 256  # of one worker at the address for the bytes of files: a thread each
-METRICS_CONNECTIONS = 4
+METRICS_CONNECTIONS = 16
 _ENDED_AT_ONCE = 128 + signal.SIGTERM  # what a shell says of a process that a signal ended
 
 
@@ -71,12 +71,18 @@ class Worker(Adapter):
             queue_s=settings.limits.queue_seconds,
             body_s=settings.limits.body_seconds,
         )
+        self._listeners: list[Listener] = []
         self._listen(settings.webhdfs.listen, files_alone(application), FILE_CONNECTIONS)
         self._listen(settings.metrics.listen, metrics_alone(services), METRICS_CONNECTIONS)
         background.start()
         scheduling.start()
         environment.spawn(_end_with_parent, name="lochan parent")
         prepare_process()
+
+    def drain(self) -> None:
+        """Take no more at the other addresses either."""
+        for listener in self._listeners:
+            listener.stop()
 
     def _listen(self, address: Address | None, application: Wsgi, connections: int) -> None:
         """Serve at an address beside the main one, if there is one."""
@@ -91,6 +97,7 @@ class Worker(Adapter):
                 drain_s=settings.drain_seconds,
             )
             self._opened.enter_context(closing(listener))
+            self._listeners.append(listener)
             listener.start()
 
     def __rsgi_del__(self, loop: object) -> None:

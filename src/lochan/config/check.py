@@ -8,8 +8,10 @@ from pathlib import Path
 from lochan.config.gather import Finding, Gathered
 from lochan.config.leaf import leaves, variable_of
 from lochan.config.server import Settings
+from lochan.config.values import Address
 
 MIN_SECRET_BYTES = 32
+_EVERYWHERE = {"0.0.0.0", "::"}  # noqa: S104 - compared, not listened on
 
 
 def findings(gathered: Gathered[Settings]) -> Iterator[Finding]:
@@ -60,10 +62,18 @@ def _listening(settings: Settings) -> Iterator[Finding]:
     remedy = "write another address, or leave it out"
     metrics, files = settings.metrics.listen, settings.webhdfs.listen
     for key, address in (("metrics.listen", metrics), ("webhdfs.listen", files)):
-        if address == settings.listen:
+        if address is not None and _meet(address, settings.listen):
             yield _found(key, "the API is served there", remedy)
-    if files is not None and files == metrics:
+    if files is not None and metrics is not None and _meet(files, metrics):
         yield _found("webhdfs.listen", "the metrics are served there", remedy)
+    if files is not None and not files.port:
+        yield _found("webhdfs.listen", "clients must know its port", "write one from 1 to 65535")
+
+
+def _meet(one: Address, other: Address) -> bool:
+    """Say whether two addresses cannot both be listened at."""
+    is_same = one.host == other.host or bool({one.host, other.host} & _EVERYWHERE)
+    return is_same and one.port == other.port != 0
 
 
 def _tls(settings: Settings) -> Iterator[Finding]:

@@ -83,10 +83,14 @@ class Loop(uvloop.Loop):
     be lost. What Python itself notes of a signal is never lost.
     """
 
+    on_signal: Callable[[], object] | None = None  # called first, whatever the signal
+
     def add_signal_handler(self, sig: int, callback: Callable[..., object], *args: object) -> None:
         """Call this in the loop when the signal comes."""
 
         def tell(_number: int, _frame: object) -> None:
+            if self.on_signal is not None:
+                self.call_soon_threadsafe(self.on_signal)
             self.call_soon_threadsafe(partial(callback, *args))
 
         super().add_signal_handler(sig, lambda: None)  # the byte still ends a wait
@@ -135,9 +139,14 @@ class Adapter:
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         """Start the threads; Granian calls this when its loop stands."""
         self._loop = loop
+        if isinstance(loop, Loop):
+            loop.on_signal = self.drain
         for number in range(self._threads):
             self._environment.spawn(self._serve, name=f"lochan request {number}")
         loop.call_later(self._queue_s / 4, self._turn_away)
+
+    def drain(self) -> None:
+        """Hear that a signal asks the process to end; Granian itself takes no more requests."""
 
     def __rsgi_del__(self, loop: object) -> None:
         """End the threads, after the last request."""

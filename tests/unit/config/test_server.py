@@ -193,6 +193,8 @@ def test_rel_S28_quickstart_is_for_this_machine_alone() -> None:
     [
         ({"METRICS_LISTEN": "127.0.0.1:8000"}, "metrics.listen"),
         ({"WEBHDFS_LISTEN": "127.0.0.1:8000"}, "webhdfs.listen"),
+        ({"WEBHDFS_LISTEN": ":8000"}, "webhdfs.listen"),
+        ({"WEBHDFS_LISTEN": "127.0.0.1:0"}, "webhdfs.listen"),
         ({"WEBHDFS_LISTEN": ":9", "METRICS_LISTEN": ":9"}, "webhdfs.listen"),
         ({"WEBHDFS_LISTEN": ":9", "QUICKSTART": "true"}, "webhdfs.listen"),
         ({"WEBHDFS_LISTEN": ":9", "PUBLIC_URL": "https://lake.example"}, "webhdfs.listen"),

@@ -106,8 +106,17 @@ def elsewhere(call: Call, more: str) -> Reply:
     settings = call.services.settings
     server = settings.public_url.rstrip("/") or call.request.prefix
     if settings.webhdfs.listen is not None:
-        name = urlsplit(server).hostname or ""
-        server = f"http://{Address(name, settings.webhdfs.listen.port)}"
+        server = _beside(server, settings.webhdfs.listen.port)
     place = "/".join(quote(call.path[name]) for name in ("repository", "ref", "path"))
     query = call.request.query_string
     return done(307, location=f"{server}{PREFIX}/{place}?{query}&{more}")
+
+
+def _beside(server: str, port: int) -> str:
+    """Name another port of a server; the same one for who came by TLS, which the other lacks."""
+    try:
+        parts = urlsplit(server)
+        name = parts.hostname if parts.scheme == "http" else None
+    except ValueError:  # a host that nobody can have
+        return server
+    return server if name is None else f"http://{Address(name, port)}"

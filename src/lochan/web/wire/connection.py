@@ -7,16 +7,17 @@ An answer that has a `file` goes from the disk's pages to the socket without a c
 that hangs up within is nothing special: Hadoop's asks for all to the end, and takes what it needs.
 """
 
+import logging
 import os
 import re
 import socket
 import struct
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from http import HTTPStatus
 from itertools import chain
 from typing import IO, Final, cast
 
+from lochan.config.values import Address
 from lochan.environment import Environment
 from lochan.web.environ import Environ, new_environ
 from lochan.web.wire.head import HEAD_BYTES, Head, Refused, head_of
@@ -28,9 +29,13 @@ _BAD: Final = '{"message":"%s","code":"bad-request"}\n'
 _LARGE: Final = '{"message":"the headers have more than 16 KiB","code":"headers-too-large"}\n'
 _BREAKS: Final = re.compile(r"[\r\n\0]")
 _MORE: Final = getattr(socket, "MSG_MORE", 0)  # a head goes out with the first of its body
-_LEFT_BYTES: Final = 8 << 20  # of a body that nobody wants: taken, so that its sender sees why
+# Of a body that nobody wants so much is taken, for so long, that its sender sees why.
+_LEFT_BYTES: Final = 8 << 20
+_LEFT_S: Final = 2.0
 # What waits in the kernel for a client that has hung up was sent for nothing.
 _SEND_BUFFER: Final = 512 << 10
+
+_log = logging.getLogger(__name__)
 
 Wsgi = Callable[[Environ, Callable[..., object]], Iterable[bytes]]
 
@@ -50,9 +55,8 @@ class Connection:
         self._is_ending = False
         self._server = _named(accepted.getsockname())
         self._client = _named(accepted.getpeername())
-        limit = struct.pack("ll", int(pause_s), int(pause_s % 1 * 1e6))
-        for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):  # known to sendfile, too
-            accepted.setsockopt(socket.SOL_SOCKET, option, limit)
+        self._monotonic = environment.monotonic
+        self._limit(pause_s)
         accepted.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
         accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
@@ -71,9 +75,9 @@ class Connection:
             self._is_idle = False
             return head_of(raw) if raw else None
         except TooLong:
-            self._refuse(431, _LARGE)
+            self._refuse("431 Request Header Fields Too Large", _LARGE)
         except Refused as error:
-            self._refuse(400, _BAD % error)
+            self._refuse("400 Bad Request", _BAD % error)
         return None
 
     def end(self) -> None:
@@ -108,21 +112,31 @@ class Connection:
             self._take_rest()
         return answer.stays
 
+    def _limit(self, seconds: float) -> None:
+        """Wait no longer for the client, whichever way; known to sendfile, too."""
+        limit = struct.pack("ll", int(seconds), int(seconds % 1 * 1e6))
+        for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+            self._socket.setsockopt(socket.SOL_SOCKET, option, limit)
+
     def _ask(self) -> None:
         self._socket.sendall(_CONTINUE)
 
-    def _refuse(self, status: int, body: str) -> None:
+    def _refuse(self, status: str, body: str) -> None:
         answer = _Answer(self._socket)
-        answer.start(f"{status} refused", [("content-type", "application/json")])
+        answer.start(status, [("content-type", "application/json")])
         answer.send([body.encode()], has_body=True)
         self._take_rest()
 
     def _take_rest(self) -> None:
         """Take some of what was sent for nothing: with bytes unread, closing loses the answer."""
+        until, left = self._monotonic() + _LEFT_S, _LEFT_BYTES
+        self._is_idle = True  # nobody waits for anything: `end` may cut it short
         with suppress(Broken, OSError):
+            self._limit(_LEFT_S)
             self._socket.shutdown(socket.SHUT_WR)
-            left = _LEFT_BYTES
-            while left > 0 and (not self._received.is_empty or self._received.more()):
+            while left > 0 and self._monotonic() < until and not self._is_ending:
+                if self._received.is_empty and not self._received.more():
+                    return
                 left -= len(self._received.some(left))
 
 
@@ -163,14 +177,23 @@ class _Answer:
         said = dict(self._headers).get("content-length")
         if said is not None and int(said) != count:
             # What is asked next on this connection would be taken for the rest.
-            raise Broken("an answer broke off while it was sent")
+            _log.warning("an answer broke off while it was sent")
+            raise Broken
 
     def _send_file(self, file: int, start: int, stop: int) -> None:
-        while start < stop:
-            sent = os.sendfile(self._out.fileno(), file, start, stop - start)
-            if not sent:
-                raise Broken("a file broke off while it was sent")
-            start += sent
+        sent = -1
+        try:
+            while sent and start < stop:
+                sent = os.sendfile(self._out.fileno(), file, start, stop - start)
+                start += sent
+        except (ConnectionError, BlockingIOError):
+            raise  # the client hung up, or fell silent
+        except OSError as error:
+            _log.warning("a file broke off while it was sent: %s", error.strerror)
+            raise
+        if start < stop:
+            _log.warning("a file broke off while it was sent: it is shorter than it was")
+            raise Broken
 
     def _head(self, length: int | None) -> bytes:
         names = {name.lower() for name, _ in self._headers}
@@ -182,8 +205,7 @@ class _Answer:
                 more.append(("content-length", str(length)))
         if not self.stays:
             more.append(("connection", "close"))
-        code = int(self._status[:3])
-        lines = [f"HTTP/1.1 {code} {HTTPStatus(code).phrase}"]
+        lines = [f"HTTP/1.1 {self._status}"]
         lines += [
             f"{name}: {value}"
             for name, value in chain(self._headers, more)
@@ -195,7 +217,7 @@ class _Answer:
 
 
 def _named(address: tuple[str, int] | tuple[str, int, int, int]) -> str:
-    return f"{address[0]}:{address[1]}"
+    return str(Address(address[0], address[1]))
 
 
 def _nothing() -> None:

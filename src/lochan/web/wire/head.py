@@ -13,7 +13,8 @@ from lochan.web.environ import Headers, decoded_path
 
 HEAD_BYTES: Final = 16 << 10
 _LINE: Final = re.compile(rb"([A-Z]{1,16}) (/[!-~]*) HTTP/1\.([01])")
-_HEADER: Final = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([\t -~\x80-\xff]*?)[ \t]*")
+# No blanks around the value here: three parts that all match them would be tried in every way.
+_HEADER: Final = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\t -~\x80-\xff]*)")
 _LENGTH: Final = re.compile(r"[0-9]{1,18}")
 _SINGLE: Final = frozenset({"content-length", "transfer-encoding", "host", "authorization"})
 
@@ -52,20 +53,29 @@ def head_of(raw: bytes) -> Head:
     path, _, query = found[2].decode("ascii").partition("?")
     return Head(
         found[1].decode("ascii"),
-        decoded_path(path),
+        _path(path),
         query,
         headers,
         _length(given, is_new=is_new),
         is_new and "close" not in given.get("connection", "").lower(),
-        given.get("expect", "").lower() == "100-continue",
+        is_new and given.get("expect", "").lower() == "100-continue",
     )
+
+
+def _path(raw: str) -> str:
+    path = decoded_path(raw)
+    try:
+        path.encode()
+    except UnicodeEncodeError as error:
+        raise Refused("the path is not UTF-8") from error
+    return path
 
 
 def _header(line: bytes) -> tuple[str, str]:
     found = _HEADER.fullmatch(line)
     if found is None:
         raise Refused("a line is no header")
-    return found[1].decode("ascii").lower(), found[2].decode("latin-1")
+    return found[1].decode("ascii").lower(), found[2].strip(b" \t").decode("latin-1")
 
 
 def _length(given: dict[str, str], *, is_new: bool) -> int | None:

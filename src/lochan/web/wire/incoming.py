@@ -47,15 +47,15 @@ class Incoming(io.RawIOBase):
         """Give the next bytes, at most `size`; empty at the end. Raises BodyBroken."""
         if size < 0:
             return self.readall()
-        if self._ask is not None and not self.is_over:
-            self._ask()
-            self._ask = None
         try:
+            if self._ask is not None and not self.is_over:
+                self._ask()
+                self._ask = None
             return b"".join(self._pieces(size))
         except Silent as error:
             message = f"nothing of the request's body came for {self._pause_s:g} s"
             raise BodyBroken(message, code="body-stalled") from error
-        except Broken as error:
+        except (Broken, OSError) as error:
             raise BodyBroken("the request's body ended before it was complete") from error
 
     def _pieces(self, size: int) -> list[memoryview]:

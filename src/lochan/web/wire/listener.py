@@ -19,6 +19,7 @@ from lochan.environment import Environment
 from lochan.web.wire.connection import Connection, Wsgi
 
 _BACKLOG: Final = 1024
+_PAUSE_S: Final = 0.01
 
 _log = logging.getLogger(__name__)
 
@@ -45,7 +46,7 @@ class Listener:
         self._room = BoundedSemaphore(threads)
         self._open: set[Connection] = set()
         self._changed = Condition()
-        self._is_closing = False
+        self._is_stopping = False
         family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         self._socket = socket.socket(family, socket.SOCK_STREAM)
         try:
@@ -61,52 +62,65 @@ class Listener:
         """Begin to accept."""
         self._environment.spawn(self._accept, name="lochan listener")
 
-    def close(self) -> None:
-        """Accept no more, end who asks nothing, and wait for the others, within bounds."""
-        self._is_closing = True
+    def stop(self) -> None:
+        """Accept no more, and end who asks nothing; waits for nobody."""
+        with self._changed:
+            self._is_stopping = True
+            for connection in self._open:
+                connection.end()
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)  # ends `accept`
         self._socket.close()
+
+    def close(self) -> None:
+        """Stop, and wait for who is being answered, as long as may be."""
+        self.stop()
         with self._changed:
-            for connection in self._open:
-                connection.end()
             self._changed.wait_for(lambda: not self._open, self._drain_s)
 
     def _accept(self) -> None:
-        while True:
+        while not self._is_stopping:
             self._room.acquire()
             try:
-                accepted, _ = self._socket.accept()
-            except OSError:
-                if self._is_closing:
-                    return
+                self._take(self._socket.accept()[0])
+            except (OSError, RuntimeError):
+                # Too many open files or threads, a client that is gone, or the end.
                 self._room.release()
-                self._environment.sleep(0.01)  # too many open files, or a client that is gone
-                continue
-            self._environment.spawn(partial(self._serve, accepted), name="lochan connection")
+                if not self._is_stopping:
+                    self._environment.sleep(_PAUSE_S)
 
-    def _serve(self, accepted: socket.socket) -> None:
+    def _take(self, accepted: socket.socket) -> None:
+        """Have a thread serve a connection. Raises OSError, RuntimeError; it is closed then."""
+        try:
+            made = Connection(accepted, self._application, self._environment, self._pause_s)
+            with self._changed:
+                if self._is_stopping:
+                    made.end()
+                self._open.add(made)
+            try:
+                work = partial(self._serve, accepted, made)
+                self._environment.spawn(work, name="lochan connection")
+            except BaseException:
+                self._left(made)
+                raise
+        except BaseException:
+            accepted.close()
+            raise
+
+    def _serve(self, accepted: socket.socket, connection: Connection) -> None:
         try:
             with closing(accepted):
-                self._answer(
-                    Connection(accepted, self._application, self._environment, self._pause_s)
-                )
-        except OSError:
-            pass  # the client was gone before it was served
+                connection.serve(self._stays)
         except Exception:  # noqa: BLE001 - the next connection needs this room
             _log.exception("a request met a bug")
         finally:
+            self._left(connection)
             self._room.release()
 
-    def _answer(self, connection: Connection) -> None:
+    def _left(self, connection: Connection) -> None:
         with self._changed:
-            self._open.add(connection)
-        try:
-            connection.serve(self._stays)
-        finally:
-            with self._changed:
-                self._open.discard(connection)
-                self._changed.notify_all()
+            self._open.discard(connection)
+            self._changed.notify_all()
 
     def _stays(self) -> bool:
         return len(self._open) <= self._threads // 2

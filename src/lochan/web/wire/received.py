@@ -9,6 +9,7 @@ from typing import Final
 _CAPACITY: Final = 256 << 10
 _END: Final = b"\r\n"
 _END_OF_HEAD: Final = b"\r\n\r\n"
+_EMPTY_LINES: Final = 4  # before a request: after a body some send one too many (RFC 9112, 2.2)
 
 
 class Broken(Exception):
@@ -56,10 +57,12 @@ class Received:
 
         Raises Broken for an end within, or one that is longer.
         """
-        while not self.is_empty and self._buffer.startswith(_END, self._start, self._stop):
-            self._start += len(_END)  # RFC 9112, 2.2: after a body some send a line too many
-        if self.is_empty and not self.more():
-            return b""
+        for _ in range(_EMPTY_LINES):
+            if self.is_empty and not self.more():
+                return b""
+            if not self._buffer.startswith(_END, self._start, self._stop):
+                break
+            self._start += len(_END)
         return self._up_to(_END_OF_HEAD, most, self._monotonic() + self._head_s)
 
     def line(self, most: int) -> bytes:

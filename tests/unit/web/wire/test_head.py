@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A request's first lines."""
 
+from contextlib import suppress
+from time import process_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,11 +66,20 @@ def test_the_older_protocol_is_answered_once() -> None:
         head(b"content-length: 1", b"transfer-encoding: chunked"),
         head(b"transfer-encoding: gzip, chunked"),
         head(b"transfer-encoding: chunked", first=b"PUT / HTTP/1.0"),
+        head(first=b"GET /%ff HTTP/1.1"),
     ],
 )
 def test_rel_S11_what_can_be_read_in_two_ways_is_refused(raw: bytes) -> None:
     with pytest.raises(Refused):
         head_of(raw)
+
+
+@pytest.mark.parametrize("value", [b" " * 15_000 + b"\x01", b"a" + b" \t" * 7_000 + b"b"])
+def test_rel_S18_no_header_takes_long_to_read(value: bytes) -> None:
+    began = process_time()
+    with suppress(Refused):
+        head_of(head(b"x:" + value))
+    assert process_time() - began < 0.1
 
 
 @given(st.binary(max_size=300))

@@ -2,144 +2,20 @@
 """Connections to an address that threads serve, over real sockets."""
 
 import socket
-import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from time import sleep
 
 import pytest
 
-from lochan.config.values import Address
-from lochan.environment import RealEnvironment
-from lochan.web.body import BodyBroken
-from lochan.web.environ import Environ
-from lochan.web.wire.listener import Listener
-from support.ports import free_port
-
-GET = b"GET /%b HTTP/1.1\r\nhost: x\r\n\r\n"
-FILE = bytes(range(256)) * 40_000  # ten MB: more than the kernel holds for a client
-
-
-class Bytes:
-    """A part of a file, as `object_reply.Chunks` has it."""
-
-    def __init__(self, path: Path, start: int, stop: int) -> None:
-        self._opened = path.open("rb")
-        self.file = (self._opened.fileno(), start, stop)
-        self.is_closed = threading.Event()
-
-    def __iter__(self) -> Iterator[bytes]:
-        raise AssertionError("the file itself is sent")
-
-    def close(self) -> None:
-        self._opened.close()
-        self.is_closed.set()
-
-
-@dataclass
-class Application:
-    """Answers by the path; notes what it saw."""
-
-    file: Path
-    bodies: list[bytes | str] = field(default_factory=list)
-    files: list[Bytes] = field(default_factory=list)
-    begun: threading.Event = field(default_factory=threading.Event)
-    go_on: threading.Event = field(default_factory=threading.Event)
-
-    def __call__(self, environ: Environ, start: Callable[..., object]) -> Iterable[bytes]:
-        answer = getattr(self, "on_" + (environ["PATH_INFO"].strip("/") or "hello"))
-        found: Iterable[bytes] = answer(environ, start)
-        return found
-
-    def on_hello(self, _: Environ, start: Callable[..., object]) -> Iterable[bytes]:
-        start("200 OK", [("content-type", "")])
-        return [b"hello"]
-
-    def on_file(self, _: Environ, start: Callable[..., object]) -> Iterable[bytes]:
-        sent = Bytes(self.file, 5, len(FILE))
-        self.files.append(sent)
-        start("200 OK", [("content-length", str(len(FILE) - 5))])
-        return sent
-
-    def on_pieces(self, _: Environ, start: Callable[..., object]) -> Iterable[bytes]:
-        start("200 OK", [])
-        return iter([b"one ", b"two"])
-
-    def on_broken(self, _: Environ, start: Callable[..., object]) -> Iterable[bytes]:
-        start("200 OK", [("content-length", "10")])
-        return iter([b"one ", b"two"])
-
-    def on_body(self, environ: Environ, start: Callable[..., object]) -> Iterable[bytes]:
-        try:
-            self.bodies.append(environ["wsgi.input"].read(-1))
-        except BodyBroken as error:
-            self.bodies.append(error.code)
-        start("201 Created", [])
-        return [b""]
-
-    def on_slow(self, environ: Environ, start: Callable[..., object]) -> Iterable[bytes]:
-        self.begun.set()
-        self.go_on.wait(10)
-        return self.on_body(environ, start)
-
-    def on_evil(self, _: Environ, start: Callable[..., object]) -> Iterable[bytes]:
-        start("200 OK", [("x-name", "a\r\nx-evil: 1")])
-        return [b"hello"]
-
-    def on_bug(self, _: Environ, __: object) -> Iterable[bytes]:
-        raise RuntimeError("a bug")
-
-
-@dataclass
-class Served:
-    """A listener, and what it serves."""
-
-    address: Address
-    application: Application
-    listener: Listener
-
-    @contextmanager
-    def client(self) -> Iterator[socket.socket]:
-        with socket.create_connection(self.address, timeout=10) as opened:
-            yield opened
-
-
-@contextmanager
-def serving(folder: Path, *, threads: int = 8, pause_s: float = 5.0) -> Iterator[Served]:
-    file = folder / "file"
-    file.write_bytes(FILE)
-    application = Application(file)
-    address = Address("127.0.0.1", free_port())
-    listener = Listener(
-        address, application, RealEnvironment(), threads=threads, pause_s=pause_s, drain_s=5.0
-    )
-    with closing(listener):
-        listener.start()
-        yield Served(address, application, listener)
+from support.wired import FILE, GET, Served, answer_of, serving, to_the_end
 
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
     with serving(tmp_path) as started:
         yield started
-
-
-def to_the_end(client: socket.socket) -> bytes:
-    found = b""
-    while data := client.recv(1 << 20):
-        found += data
-    return found
-
-
-def answer_of(client: socket.socket, count: int) -> bytes:
-    """Read a head and so many bytes."""
-    found = b""
-    while len(found.partition(b"\r\n\r\n")[2]) < count:
-        data = client.recv(1 << 20)
-        assert data, found
-        found += data
-    return found
 
 
 def test_a_connection_serves_one_request_after_the_other(served: Served) -> None:
@@ -264,65 +140,33 @@ def test_rel_S18_a_head_that_comes_drop_by_drop_is_not_waited_for(tmp_path: Path
         assert drops < 100
 
 
+def test_empty_lines_between_requests_are_passed_over(served: Served) -> None:
+    with served.client() as client:
+        for _ in range(2):
+            client.sendall(GET % b"")
+            assert answer_of(client, 5).startswith(b"HTTP/1.1 200")
+            client.sendall(b"\r\n")
+
+
+def test_rel_S18_who_was_refused_and_goes_on_sending_is_left_soon(served: Served) -> None:
+    with served.client() as client:
+        client.sendall(b"nonsense\r\n\r\n")
+        assert client.recv(1000).startswith(b"HTTP/1.1 400")
+        client.settimeout(0.05)
+        drops = 0
+        with suppress(ConnectionError):
+            while drops < 200:
+                client.sendall(b"x")
+                drops += 1
+                with suppress(TimeoutError):
+                    client.recv(1)
+                    sleep(0.05)
+        assert drops < 200
+
+
 def test_a_bug_or_a_header_of_two_lines_ends_a_connection_and_no_more(served: Served) -> None:
     for path, answer in ((b"bug", b""), (b"evil", b""), (b"", b"HTTP/1.1 200")):
         with served.client() as client:
             client.sendall(GET % path)
             client.shutdown(socket.SHUT_WR)
             assert to_the_end(client)[:12] == answer
-
-
-def test_no_more_are_served_at_once_than_there_are_threads(tmp_path: Path) -> None:
-    with serving(tmp_path, threads=1) as served, served.client() as first:
-        first.sendall(GET % b"slow")
-        assert served.application.begun.wait(5)
-        with served.client() as second:
-            second.sendall(GET % b"")
-            second.settimeout(0.2)
-            with pytest.raises(TimeoutError):
-                second.recv(1)
-            served.application.go_on.set()
-            second.settimeout(5)
-            found = to_the_end(second)
-    assert b"hello" in found
-    assert b"connection: close" in found, "others may wait for this thread"
-
-
-def test_it_ends_after_the_last_answer_and_idle_connections_do_not_keep_it(
-    tmp_path: Path,
-) -> None:
-    with serving(tmp_path) as served, served.client() as idle, served.client() as busy:
-        idle.sendall(GET % b"")
-        answer_of(idle, 5)
-        busy.sendall(b"PUT /slow HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\nab")
-        assert served.application.begun.wait(5)
-        ending = threading.Thread(target=served.listener.close)
-        ending.start()
-        assert idle.recv(1) == b""
-        assert ending.is_alive()
-        served.application.go_on.set()
-        busy.sendall(b"c")
-        found = to_the_end(busy)
-        ending.join(5)
-        assert not ending.is_alive()
-    assert found.startswith(b"HTTP/1.1 201")
-    assert b"connection: close" in found
-    assert served.application.bodies == [b"abc"]
-    with pytest.raises(ConnectionRefusedError), served.client():
-        pass
-
-
-def test_an_address_that_is_taken_is_an_error(served: Served, tmp_path: Path) -> None:
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
-        taken = Address("127.0.0.1", other.getsockname()[1])
-        with pytest.raises(OSError, match="in use"):
-            Listener(
-                taken,
-                served.application,
-                RealEnvironment(),
-                threads=1,
-                pause_s=1.0,
-                drain_s=1.0,
-            )
