@@ -5,6 +5,7 @@ import os
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from time import sleep
 
@@ -100,7 +101,8 @@ def test_metrics_need_no_credentials_at_their_own_address(beside: Beside) -> Non
 def until_refused(port: int) -> None:
     """Connect until nobody listens. Raises ConnectionRefusedError."""
     for _ in range(1000):
-        socket.create_connection(("127.0.0.1", port), timeout=10).close()
+        with suppress(ConnectionResetError):  # it was about to be accepted
+            socket.create_connection(("127.0.0.1", port), timeout=10).close()
         sleep(0.01)
 
 
@@ -152,11 +154,13 @@ def test_an_upload_under_way_is_finished_when_the_server_ends(
         ending.start()
         while server.is_ready():  # until it takes no more
             pass
-        with pytest.raises(ConnectionRefusedError):
-            until_refused(files)
-        may_end.set()
-        uploading.join(20)
-        ending.join(20)
+        try:
+            with pytest.raises(ConnectionRefusedError):
+                until_refused(files)
+        finally:
+            may_end.set()
+            uploading.join(20)
+            ending.join(20)
         assert server.wait() == 0
     assert answers == [201]
     with launcher.running(lake, workers=1) as again, client_of(again) as client:
