@@ -36,8 +36,8 @@ from lochan.logs.log import capture_standard_logging
 from lochan.web.adapter import Adapter, new_loop
 from lochan.web.application import new_application
 from lochan.web.beside import files_alone, metrics_alone
+from lochan.web.environ import Wsgi
 from lochan.web.readiness import DRAINING
-from lochan.web.told import Wsgi
 from lochan.web.wire.listener import Listener
 
 _HEADER_BYTES = 64 << 10

@@ -21,6 +21,7 @@ from lochan.web.api import ROUTES
 from lochan.web.at_once import AtOnce
 from lochan.web.check_routes import check_routes
 from lochan.web.edges import edges
+from lochan.web.environ import Wsgi
 from lochan.web.errors import error_reply, failure, unexpected
 from lochan.web.hdfs.door import door
 from lochan.web.hdfs.operation import PREFIX as HDFS
@@ -30,7 +31,7 @@ from lochan.web.reply import JSON, Reply
 from lochan.web.route import Route
 from lochan.web.serve_call import Failed, responder
 from lochan.web.services import Services
-from lochan.web.told import Told, Wsgi
+from lochan.web.told import Told
 
 PREFIX: Final = "/api/v1"
 

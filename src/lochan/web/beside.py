@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is served at addresses beside the main one (`wire`): less than there, each for one purpose.
+"""What is served at addresses beside the main one (`wire`): less than there.
 
-webhdfs.listen    the bytes of files, for Hadoop's clients; who asks must show credentials
-metrics.listen    /metrics, for a network that only Prometheus reaches; without credentials
+    webhdfs.listen    the bytes of files, for Hadoop's clients; who asks must show credentials
+    metrics.listen    /metrics, for a network that only Prometheus reaches; without credentials
+
+Each is for one purpose, and knows no other address.
 """
 
 from collections.abc import Callable, Iterable
 from typing import Final
 
 from lochan.metrics.expose import CONTENT_TYPE, exposed
-from lochan.web.environ import Environ
+from lochan.web.environ import Environ, Wsgi
 from lochan.web.hdfs.operation import PREFIX
 from lochan.web.services import Services
-from lochan.web.told import Wsgi
 
 _NOWHERE: Final = b'{"message":"there is nothing at this address","code":"no-such-address"}\n'
 _JSON: Final = ("content-type", "application/json")

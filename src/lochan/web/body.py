@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A request's body: how one is read whole, and what can go wrong meanwhile."""
 
+import io
 from collections.abc import Callable
 from typing import IO
 
@@ -11,6 +12,28 @@ class BodyBroken(InvalidInput):
     """The client went away, or broke the protocol, before its body was complete."""
 
     default_code = "body-incomplete"
+
+
+class BodyStream(io.RawIOBase):
+    """A body that comes in pieces: a stream by its `read_some` alone."""
+
+    def read_some(self, size: int) -> bytes:
+        """Give the next bytes, at most `size`; empty at the end. Raises BodyBroken."""
+        raise NotImplementedError
+
+    def readable(self) -> bool:
+        """Say yes."""
+        return True
+
+    def readinto(self, buffer: "bytearray | memoryview") -> int:  # type: ignore[override]
+        """Read into a buffer. Raises BodyBroken."""
+        piece = self.read_some(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+    def read(self, size: int = -1) -> bytes:
+        """Give the next bytes, at most `size`, or all; empty at the end. Raises BodyBroken."""
+        return self.readall() if size < 0 else self.read_some(size)
 
 
 def read_whole(

@@ -5,7 +5,7 @@ WSGI folds header names: `x-lakefs-meta-my_key` and `x-lakefs-meta-my-key` becom
 headers also travel as they came, names in lower case, in their order, under HEADERS.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import IO, Any, Final
 from urllib.parse import unquote_to_bytes
 
@@ -13,6 +13,7 @@ HEADERS: Final = "lochan.headers"
 
 Headers = Sequence[tuple[str, str]]
 Environ = dict[str, Any]
+Wsgi = Callable[[Environ, Callable[..., object]], Iterable[bytes]]
 
 
 def new_environ(  # noqa: PLR0913 - what HTTP says of a request

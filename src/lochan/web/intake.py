@@ -5,18 +5,17 @@ It holds little: the loop adds no more while it is full, and nothing before some
 client that pauses for too long, or whose body broke, ends the reading with BodyBroken.
 """
 
-import io
 import threading
 from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from lochan.web.body import BodyBroken
+from lochan.web.body import BodyBroken, BodyStream
 
 HELD_BYTES: Final = 1 << 20  # how much of an upload waits for its reader
 
 
-class Intake(io.RawIOBase):
+class Intake(BodyStream):
     """A request's body: filled by the loop, read by one thread, bounded in between."""
 
     def __init__(self, ask: Callable[[], object], pause_s: float) -> None:
@@ -48,20 +47,8 @@ class Intake(io.RawIOBase):
             self._broken, self._ended = broken, True
             self._came.notify()
 
-    def readable(self) -> bool:
-        """Say yes."""
-        return True
-
-    def readinto(self, buffer: "bytearray | memoryview") -> int:  # type: ignore[override]
-        """Read into a buffer. Raises BodyBroken."""
-        chunk = self.read(len(buffer))
-        buffer[: len(chunk)] = chunk
-        return len(chunk)
-
-    def read(self, size: int = -1) -> bytes:
-        """Give the next bytes, at most `size`; empty at the end. Raises BodyBroken."""
-        if size < 0:
-            return self.readall()
+    def read_some(self, size: int) -> bytes:
+        """Give what has come, at most `size`; waits for some. Raises BodyBroken."""
         if not self._is_read:
             self._is_read = True
             self._ask()

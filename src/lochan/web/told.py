@@ -14,13 +14,11 @@ from lochan.access.principal import Principal
 from lochan.logs.access import Ended
 from lochan.logs.request import RequestScope, accepted_id
 from lochan.web.at_once import Answer, AtOnce, Fetch
-from lochan.web.environ import Environ, Headers
+from lochan.web.environ import Environ, Headers, Wsgi
 from lochan.web.route import Route
 from lochan.web.services import Services
 
 SEEN: Final = "lochan.seen"
-
-Wsgi = Callable[[Environ, Callable[..., object]], Iterable[bytes]]
 
 
 class Seen:

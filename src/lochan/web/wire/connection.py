@@ -19,7 +19,7 @@ from typing import IO, Final, cast
 
 from lochan.config.values import Address
 from lochan.environment import Environment
-from lochan.web.environ import Environ, new_environ
+from lochan.web.environ import Wsgi, new_environ
 from lochan.web.wire.head import HEAD_BYTES, Head, Refused, head_of
 from lochan.web.wire.incoming import Incoming
 from lochan.web.wire.received import Broken, Received, TooLong
@@ -36,8 +36,6 @@ _LEFT_S: Final = 2.0
 _SEND_BUFFER: Final = 512 << 10
 
 _log = logging.getLogger(__name__)
-
-Wsgi = Callable[[Environ, Callable[..., object]], Iterable[bytes]]
 
 
 class Connection:

@@ -4,12 +4,11 @@
 One that breaks off raises BodyBroken, so that half a file is never taken for a whole one.
 """
 
-import io
 import re
 from collections.abc import Callable
 from typing import Final
 
-from lochan.web.body import BodyBroken
+from lochan.web.body import BodyBroken, BodyStream
 from lochan.web.wire.received import Broken, Received, Silent
 
 _SIZE: Final = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[\t -~]*)?")
@@ -17,7 +16,7 @@ _LINE_BYTES: Final = 256  # of a chunk's size and what may stand beside it
 _TRAILERS: Final = 64  # lines after the last chunk, which nobody reads
 
 
-class Incoming(io.RawIOBase):
+class Incoming(BodyStream):
     """A body on its way in; `is_over` when nothing of it is left on the connection."""
 
     def __init__(
@@ -33,20 +32,8 @@ class Incoming(io.RawIOBase):
         self._ask: Callable[[], object] | None = ask
         self.is_over = length == 0
 
-    def readable(self) -> bool:
-        """Say yes."""
-        return True
-
-    def readinto(self, buffer: "bytearray | memoryview") -> int:  # type: ignore[override]
-        """Read into a buffer. Raises BodyBroken."""
-        piece = self.read(len(buffer))
-        buffer[: len(piece)] = piece
-        return len(piece)
-
-    def read(self, size: int = -1) -> bytes:
-        """Give the next bytes, at most `size`; empty at the end. Raises BodyBroken."""
-        if size < 0:
-            return self.readall()
+    def read_some(self, size: int) -> bytes:
+        """Give what has come, at most `size`; waits for some. Raises BodyBroken."""
         try:
             if self._ask is not None and not self.is_over:
                 self._ask()

@@ -16,10 +16,11 @@ from typing import Final
 
 from lochan.config.values import Address
 from lochan.environment import Environment
-from lochan.web.wire.connection import Connection, Wsgi
+from lochan.web.environ import Wsgi
+from lochan.web.wire.connection import Connection
 
 _BACKLOG: Final = 1024
-_PAUSE_S: Final = 0.01
+_PAUSE_S: Final = 0.1
 
 _log = logging.getLogger(__name__)
 
@@ -83,10 +84,10 @@ class Listener:
             self._room.acquire()
             try:
                 self._take(self._socket.accept()[0])
-            except (OSError, RuntimeError):
-                # Too many open files or threads, a client that is gone, or the end.
+            except (OSError, RuntimeError) as error:
                 self._room.release()
-                if not self._is_stopping:
+                if not self._is_stopping:  # too many open files or threads, or the client is gone
+                    _log.warning("a connection could not be taken: %s", error)
                     self._environment.sleep(_PAUSE_S)
 
     def _take(self, accepted: socket.socket) -> None:

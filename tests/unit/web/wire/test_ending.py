@@ -3,7 +3,6 @@
 
 import socket
 import threading
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
@@ -14,12 +13,6 @@ from lochan.config.values import Address
 from lochan.environment import RealEnvironment
 from lochan.web.wire.listener import Listener
 from support.wired import GET, Crowded, Served, Slow, answer_of, serving, to_the_end
-
-
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    with serving(tmp_path) as started:
-        yield started
 
 
 def test_who_was_refused_does_not_keep_it_from_ending(served: Served) -> None:

@@ -2,7 +2,6 @@
 """Connections to an address that threads serve, over real sockets."""
 
 import socket
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from time import sleep
@@ -10,12 +9,6 @@ from time import sleep
 import pytest
 
 from support.wired import FILE, GET, Served, answer_of, serving, to_the_end
-
-
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    with serving(tmp_path) as started:
-        yield started
 
 
 def test_a_connection_serves_one_request_after_the_other(served: Served) -> None:
