@@ -135,34 +135,23 @@ def test_an_upload_under_way_is_finished_when_the_server_ends(
         with client_of(server) as client:
             new_repository(client, lake, "rep")
         where = Beside(server, files, 0).sent_to("PUT", CREATE.format("late"))
-        has_begun, may_end = threading.Event(), threading.Event()
-        answers: list[int] = []
-
-        def pieces() -> Iterator[bytes]:
-            yield b"a" * 100_000
-            has_begun.set()
-            may_end.wait(20)
-            yield b"b"
-
-        def upload() -> None:
-            answers.append(httpx.put(where, content=pieces(), auth=server.auth).status_code)
-
-        uploading = threading.Thread(target=upload)
-        uploading.start()
-        assert has_begun.wait(20)
-        ending = threading.Thread(target=server.stop)
-        ending.start()
-        while server.is_ready():  # until it takes no more
-            pass
-        try:
-            with pytest.raises(ConnectionRefusedError):
-                until_refused(files)
-        finally:
-            may_end.set()
-            uploading.join(20)
-            ending.join(20)
+        head = f"PUT {where.partition(str(files))[2]} HTTP/1.1\r\nhost: x\r\ncontent-length: 6\r\n"
+        more = f"authorization: {AUTHORIZATION}\r\nexpect: 100-continue\r\n\r\n"
+        with socket.create_connection(("127.0.0.1", files), timeout=20) as raw:
+            raw.sendall((head + more).encode())
+            assert raw.recv(100).startswith(b"HTTP/1.1 100"), "now somebody reads the body"
+            raw.sendall(b"late")
+            ending = threading.Thread(target=server.stop)
+            ending.start()
+            try:
+                with pytest.raises(ConnectionRefusedError):
+                    until_refused(files)
+            finally:
+                raw.sendall(b"st")
+                answer = raw.recv(1000)
+                ending.join(20)
         assert server.wait() == 0
-    assert answers == [201]
+    assert answer.startswith(b"HTTP/1.1 201")
     with launcher.running(lake, workers=1) as again, client_of(again) as client:
         found = client.get("/repositories/rep/refs/main/objects", params={"path": "late"})
-    assert found.content == b"a" * 100_000 + b"b"
+    assert found.content == b"latest"
