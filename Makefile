@@ -8,6 +8,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 PYTEST_ARGS ?=
 ARGS ?=
 SERVERS ?= auto
+FRESH ?=
 VENV := .venv
 NO_TESTS := 5
 BIN := $(VENV)/bin
@@ -22,8 +23,9 @@ help:
 	@echo 'serve    a server with a sample repository, in the foreground; ARGS passes options on'
 	@echo 'test     every test but the campaigns; PYTEST_ARGS passes options on'
 	@echo 'check    style, types, import contracts, architecture'
-	@echo 'verify   the campaigns: crashes, corruption, fuzzing, large trees (long)'
+	@echo 'verify   the campaigns: crashes, corruption, fuzzing, large trees (hours); goes on where it was stopped'
 	@echo 'verify-ci  the campaigns of every change: simulations of the protocol (some 20 minutes)'
+	@echo '         both leave out what passed before on the same sources; FRESH=1 begins anew'
 	@echo 'bench    the figures, each beside its yardstick'
 	@echo 'servers  get what some tests speak to: sst_dump, PostgreSQL, FUSE (by apt-get, as root), Azurite (by npm)'
 	@echo 'fmt      format the sources'
@@ -65,12 +67,22 @@ check: $(VENV)/kernel
 bench: $(VENV)/kernel
 	$(BIN)/python bench/run.py
 
+# Two processes share what minds no neighbour; what measures memory, fills disks or kills servers has the
+# machine for itself after that, whatever came of the former. An interrupt (2) ends both.
 verify: $(VENV)/kernel
 	@sh .ci/servers '$(SERVERS)' verify
-	$(BIN)/python -m pytest -m campaign $(PYTEST_ARGS)
+	$(if $(FRESH),rm -f .cache/verify.jsonl)
+	$(BIN)/python -m pytest -n 2 --dist worksteal --ledger=.cache/verify.jsonl \
+		-m 'campaign and beside_others' $(PYTEST_ARGS); \
+	shared=$$?; test $$shared -ne 2 || exit 2; \
+	$(BIN)/python -m pytest --ledger=.cache/verify.jsonl -m 'campaign and not beside_others' $(PYTEST_ARGS); \
+	alone=$$?; test $$shared -eq 0 || test $$shared -eq $(NO_TESTS) || exit $$shared; \
+	test $$alone -eq 0 || test $$alone -eq $(NO_TESTS)
 
 verify-ci: $(VENV)/kernel
-	$(BIN)/python -m pytest -n 2 -m ci_campaign $(PYTEST_ARGS)
+	$(if $(FRESH),rm -f .cache/verify-ci.jsonl)
+	$(BIN)/python -m pytest -n 2 --dist worksteal --ledger=.cache/verify-ci.jsonl \
+		-m ci_campaign $(PYTEST_ARGS) || test $$? -eq $(NO_TESTS)
 
 servers:
 	@sh .ci/servers auto verify

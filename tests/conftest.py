@@ -3,6 +3,7 @@
 
 pytest_plugins = [
     "support.tally",
+    "support.ledger",
     "servers.missing",
     "servers.forgetful_fs",
     "servers.postgres",

@@ -6,6 +6,7 @@ with the reports, so it also works when tests run in several processes.
 """
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Protocol
 
 import pytest
@@ -19,6 +20,8 @@ NAMES = {
     "missed": "mutants missed",
 }
 
+EARLIER = pytest.StashKey[Counter[str]]()  # what earlier parts of a campaign have counted
+
 
 class Tally(Protocol):
     """Counts what a test did."""
@@ -29,21 +32,34 @@ class Tally(Protocol):
 
 @pytest.fixture
 def tally(request: pytest.FixtureRequest) -> Tally:
+    total: dict[str, int] = {}  # one for each test: some count very often
+    request.node.user_properties.append(("tally", total))
+
     def count(**counts: int) -> None:
         assert counts.keys() <= NAMES.keys()
-        request.node.user_properties.append(("tally", counts))
+        for name, number in counts.items():
+            total[name] = total.get(name, 0) + number
 
     return count
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how many executions, seeds and mutants there were, and what came of them."""
+def tallied(reports: Iterable[pytest.TestReport]) -> Counter[str]:
+    """Add up what tests have counted."""
     total = Counter[str]()
+    for report in reports:
+        for name, counts in getattr(report, "user_properties", []):
+            if name == "tally":
+                total.update(counts)
+    return total
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Say how many executions, seeds and mutants there were, and what came of them."""
+    total = Counter(config.stash.get(EARLIER, {}))
     for outcome in ("passed", "failed"):
-        for report in terminalreporter.stats.get(outcome, []):
-            for name, counts in getattr(report, "user_properties", []):
-                if name == "tally":
-                    total.update(counts)
+        total.update(tallied(terminalreporter.stats.get(outcome, [])))
     if total:
         said = ", ".join(f"{total[name]:,} {words}" for name, words in NAMES.items())
         terminalreporter.section("simulations of the protocol", sep="-")

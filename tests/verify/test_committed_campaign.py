@@ -5,6 +5,8 @@ import pytest
 
 from support.tree_runs import run_tree_tests
 
+pytestmark = pytest.mark.beside_others
+
 
 @pytest.mark.campaign
 @pytest.mark.parametrize(("kernel", "scale"), [("native", 40), ("twin", 3)])

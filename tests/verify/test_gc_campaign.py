@@ -10,6 +10,7 @@ import pytest
 from support.collected_crowd import run_crowd, run_marked, run_renamed
 from support.tally import Tally
 
+pytestmark = pytest.mark.beside_others
 CHUNK = 500  # seeds a test
 CI, NIGHTLY = 5_000, 100_000
 CHUNKS = [

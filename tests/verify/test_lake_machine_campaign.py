@@ -5,6 +5,8 @@ import pytest
 
 from support.lake_runs import run_lakes
 
+pytestmark = pytest.mark.beside_others
+
 
 @pytest.mark.ci_campaign
 def test_rel_V5_a_lake_is_its_dictionary_in_more_and_longer_runs() -> None:

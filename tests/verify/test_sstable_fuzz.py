@@ -14,6 +14,7 @@ from lochan.sstable import read_table
 from support.kernels import load
 from support.table_samples import sample_metarange, sample_range, written
 
+pytestmark = pytest.mark.beside_others
 TESTS = Path(__file__).resolve().parent.parent
 SEEDS = [20240601, 20240602, 20240603, 20240604]
 INPUTS_PER_SEED = 250_000

@@ -126,6 +126,7 @@ def test_every_answer_is_one_that_the_document_describes(served: Served, route: 
 
 
 @pytest.mark.campaign
+@pytest.mark.beside_others
 @each_route
 def test_every_answer_is_one_that_the_document_describes_at_length(
     tmp_path: Path, route: Route

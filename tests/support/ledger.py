@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A campaign of hours that goes on where it was stopped.
+
+With `--ledger=FILE` each test that passes is written down there, with its tally and a digest of
+what it ran on: sources, tests, pinned packages, compiled kernel, Python. What was written down for
+the same digest is not run again, and its tally is counted again. A changed file changes the digest,
+so that everything runs; a test that failed, was skipped or was under way when the run was killed is
+in no ledger, so that it runs, too.
+
+One line of JSON a test, flushed at once. When tests run in several processes, the one that
+distributes them reads and writes the file, and tells the others what to leave out: they must agree
+on it, also those that are started later in the place of one that died.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+import pytest
+
+from support.tally import EARLIER, tallied
+
+SOURCES = (
+    *("src", "tests", "bench", "docs/formal"),
+    *("pyproject.toml", "requirements.lock", "setup.py"),
+)
+MADE = {".pyc", ".c", ".html"}
+_DONE = "ledger_done"
+
+
+class Passed(msgspec.Struct, frozen=True):
+    """A line: what passed, on what, and what it counted."""
+
+    digest: str
+    test: str
+    tally: dict[str, int] = {}
+
+
+def digest_of(root: Path) -> str:
+    """Sum up what tests run on, in bytes that another file or another Python would change."""
+    summed = sha256(sys.version.encode())
+    for path in _files(root):
+        content = path.read_bytes()
+        summed.update(f"\0{path.relative_to(root).as_posix()}\0{len(content)}\0".encode())
+        summed.update(content)
+    return summed.hexdigest()
+
+
+def _files(root: Path) -> Iterator[Path]:
+    for name in SOURCES:
+        there = root / name
+        found = sorted(there.rglob("*")) if there.is_dir() else [there]
+        yield from (path for path in found if path.is_file() and not _is_made(path))
+
+
+def _is_made(path: Path) -> bool:
+    """Say whether Python, Cython or pip makes a file from others."""
+    folder = path.parent.name
+    return path.suffix in MADE or folder == "__pycache__" or folder.endswith(".egg-info")
+
+
+def read(file: Path, digest: str) -> dict[str, Passed]:
+    """Give what passed on the same sources; a line that was torn by a kill is none."""
+    found: dict[str, Passed] = {}
+    for line in file.read_bytes().splitlines() if file.exists() else []:
+        try:
+            passed = msgspec.json.decode(line, type=Passed)
+        except msgspec.DecodeError:
+            continue
+        if passed.digest == digest:
+            found[passed.test] = passed
+    return found
+
+
+class Ledger:
+    """The file of one campaign, in the process that distributes its tests."""
+
+    def __init__(self, file: Path, root: Path) -> None:
+        self.file = file
+        self.digest = digest_of(root)
+        self.earlier = read(file, self.digest)
+        self.changed = False  # a source, since this run began
+        self.now = 0
+        self._root = root
+        self._torn = file.exists() and not file.read_bytes().endswith(b"\n")
+        self._called: dict[str, dict[str, int]] = {}
+
+    @property
+    def tally(self) -> Counter[str]:
+        """What all that is left out has counted."""
+        return sum((Counter(passed.tally) for passed in self.earlier.values()), Counter())
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take a report; a test has passed when it was called and cleared away without an error."""
+        if report.when == "call" and report.outcome == "passed" and not hasattr(report, "wasxfail"):
+            self._called[report.nodeid] = dict(tallied([report]))
+        elif report.when == "teardown":
+            counted = self._called.pop(report.nodeid, None)
+            if counted is not None and report.outcome == "passed":
+                self._write(Passed(self.digest, report.nodeid, counted))
+
+    def _write(self, passed: Passed) -> None:
+        # Tests start processes, which read the sources as they are then.
+        self.changed = self.changed or digest_of(self._root) != self.digest
+        if self.changed:
+            return
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        with self.file.open("ab") as file:
+            file.write(b"\n" * self._torn + msgspec.json.encode(passed) + b"\n")
+        self._torn = False
+        self.now += 1
+
+
+_LEDGER = pytest.StashKey[Ledger]()
+
+
+class _Node(Protocol):
+    """What pytest-xdist has of a process that runs tests."""
+
+    config: pytest.Config
+    workerinput: dict[str, object]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Know the option."""
+    said = "leave out what this file says has passed on the same sources, and add what passes"
+    parser.addoption("--ledger", metavar="FILE", type=Path, default=None, help=said)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Open the ledger, if one is named, in the process that distributes the tests."""
+    file: Path | None = config.getoption("ledger")
+    if file is not None and not hasattr(config, "workerinput"):
+        ledger = config.stash[_LEDGER] = Ledger(config.rootpath / file, config.rootpath)
+        config.stash[EARLIER] = ledger.tally
+        config.pluginmanager.register(ledger)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: _Node) -> None:
+    """Tell a process what to leave out."""
+    ledger = node.config.stash.get(_LEDGER, None)
+    node.workerinput[_DONE] = list(ledger.earlier) if ledger is not None else []
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Say in the beginning how much is not run again."""
+    ledger = config.stash.get(_LEDGER, None)
+    if ledger is None:
+        return None
+    count = len(ledger.earlier)
+    return f"ledger: {count:,} tests passed in an earlier part of this campaign; see {ledger.file}"
+
+
+@pytest.hookimpl(trylast=True)  # when marks and names have chosen
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what has passed."""
+    given: Mapping[str, list[str]] = getattr(config, "workerinput", {})
+    ledger = config.stash.get(_LEDGER, None)
+    done = set(ledger.earlier if ledger is not None else given.get(_DONE, ()))
+    left_out = [item for item in items if item.nodeid in done]
+    if left_out:
+        items[:] = [item for item in items if item.nodeid not in done]
+        config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Say in the end how far the campaign is."""
+    ledger = config.stash.get(_LEDGER, None)
+    if ledger is None:
+        return
+    terminalreporter.section("this campaign", sep="-")
+    before = len(ledger.earlier)
+    terminalreporter.write_line(
+        f"{before + ledger.now:,} tests have passed, {before:,} of them in an earlier part"
+    )
+    if ledger.changed:
+        terminalreporter.write_line(
+            "sources changed meanwhile: what passed after that is not in the ledger", red=True
+        )

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A campaign that is stopped and goes on, in runs of pytest of their own."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+CONFTEST = """
+import os
+from pathlib import Path
+
+pytest_plugins = ["support.tally", "support.ledger"]
+
+def pytest_configure(config):
+    if not hasattr(config, "workerinput"):
+        Path("pid").write_text(str(os.getpid()))
+"""
+CAMPAIGN = """
+import os, signal
+from pathlib import Path
+import pytest
+
+@pytest.mark.parametrize("part", range(4))
+def test_seeds(part, tally):
+    tally(seeds=10)
+
+def test_may_fail(tally):
+    tally(seeds=100)
+    assert not Path("broken").exists()
+
+def test_may_be_skipped(tally):
+    if Path("missing").exists():
+        pytest.skip("something is missing")
+
+@pytest.fixture
+def untidy():
+    yield
+    assert not Path("untidy").exists()
+
+def test_may_leave_something_behind(untidy):
+    pass
+
+def test_may_be_killed(tally):
+    if Path("deadly").exists():
+        os.kill(int(Path("pid").read_text()), signal.SIGKILL)
+"""
+ALL = 8
+
+
+class Campaign:
+    """A project with a few tests, and runs of them with one ledger."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.ledger = root / ".cache" / "some.jsonl"
+        self.write("pyproject.toml", "[tool.pytest.ini_options]\n")
+        self.write("tests/conftest.py", CONFTEST)
+        self.write("tests/test_campaign.py", CAMPAIGN)
+        self.write("src/code.py", "")
+
+    def write(self, name: str, text: str = "") -> Path:
+        file = self.root / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return file
+
+    def run(self, *options: str, ledger: str = "--ledger=.cache/some.jsonl") -> str:
+        command = [sys.executable, "-m", "pytest", "-p", "xdist", *filter(None, [ledger]), *options]
+        # Of the run that this one is a part of nothing is to be known.
+        around = {name: value for name, value in os.environ.items() if "PYTEST" not in name}
+        around |= {"PYTHONPATH": str(TESTS), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        return subprocess.run(
+            command, cwd=self.root, env=around, capture_output=True, text=True, check=False
+        ).stdout
+
+    def passed(self) -> list[str]:
+        lines = self.ledger.read_text().splitlines()
+        return [json.loads(line)["test"].split("::")[1] for line in lines]
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Campaign:
+    return Campaign(tmp_path)
+
+
+@pytest.fixture(params=[(), ("-n", "2")], ids=["alone", "shared"])
+def options(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    chosen: tuple[str, ...] = request.param
+    return chosen
+
+
+def test_what_has_passed_is_not_run_again_and_is_counted_again(
+    campaign: Campaign, options: tuple[str, ...]
+) -> None:
+    first = campaign.run(*options)
+    again = campaign.run(*options)
+
+    assert "8 passed" in first
+    assert "8 tests have passed, 0 of them in an earlier part" in first
+    assert "140 seeds" in first
+    assert "ledger: 8 tests passed in an earlier part of this campaign" in again
+    assert "8 tests have passed, 8 of them in an earlier part" in again
+    assert "140 seeds" in again
+    assert "no tests ran" in again or "8 deselected" in again
+    assert len(campaign.passed()) == ALL
+
+
+def test_what_failed_was_skipped_or_left_something_behind_is_run_again(
+    campaign: Campaign, options: tuple[str, ...]
+) -> None:
+    left = [campaign.write(name) for name in ("broken", "missing", "untidy")]
+    first = campaign.run(*options)
+    for file in left:
+        file.unlink()
+    again = campaign.run(*options)
+
+    assert "1 failed" in first
+    assert "3 passed" in again
+    assert "8 tests have passed, 5 of them in an earlier part" in again
+    assert "140 seeds" in again
+
+
+def test_a_campaign_that_is_killed_goes_on_where_it_was(
+    campaign: Campaign, options: tuple[str, ...]
+) -> None:
+    deadly = campaign.write("deadly")
+    campaign.run(*options)
+    before = campaign.passed()
+    deadly.unlink()
+    again = campaign.run(*options)
+
+    assert before
+    assert "test_may_be_killed" not in before
+    assert f"{ALL - len(before)} passed" in again
+    assert sorted(campaign.passed()) == sorted(set(campaign.passed()))
+    assert "140 seeds" in again
+
+
+def test_parts_of_a_campaign_add_up_whoever_ran_them(campaign: Campaign) -> None:
+    campaign.run("-k", "test_seeds", "-n", "2")
+    rest = campaign.run("-k", "not test_seeds")
+
+    assert "4 passed" in rest
+    assert "8 tests have passed, 4 of them in an earlier part" in rest
+    assert "140 seeds" in rest
+
+
+@pytest.mark.parametrize("changed", ["src/code.py", "tests/test_other.py", "requirements.lock"])
+def test_a_changed_source_makes_everything_run_again(campaign: Campaign, changed: str) -> None:
+    campaign.run()
+    file = campaign.write(changed, "# another line\n")
+    again = campaign.run()
+    file.write_text("") if changed == "src/code.py" else file.unlink()
+    as_before = campaign.run()
+
+    assert "8 passed" in again
+    assert "8 tests have passed, 8 of them in an earlier part" in as_before
+
+
+def test_what_passes_while_sources_change_is_not_written_down(campaign: Campaign) -> None:
+    campaign.write(
+        "tests/test_a_change.py",
+        "from pathlib import Path\n\n"
+        "def test_changes_a_source():\n    Path('src/code.py').write_text('x = 1')\n",
+    )
+    said = campaign.run()
+
+    assert "9 passed" in said
+    assert "sources changed meanwhile" in said
+    assert not campaign.ledger.exists()
+
+
+def test_a_line_that_was_torn_is_run_again_and_tears_no_other(campaign: Campaign) -> None:
+    campaign.run()
+    lines = campaign.ledger.read_bytes()
+    campaign.ledger.write_bytes(lines[:-20])
+    again = campaign.run()
+    last = campaign.run()
+
+    assert "1 passed" in again
+    assert "8 tests have passed, 8 of them in an earlier part" in last
+
+
+def test_without_the_option_nothing_is_left_out_or_written(campaign: Campaign) -> None:
+    campaign.run()
+    before = campaign.ledger.read_bytes()
+    said = campaign.run(ledger="")
+
+    assert "8 passed" in said
+    assert campaign.ledger.read_bytes() == before
