@@ -9,6 +9,8 @@ A driver package says, for instance,
 and `mystore://...` works everywhere a KV address is accepted. Nothing registers by being imported.
 """
 
+import sys
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from lochan.errors import InvalidInput, Unavailable
@@ -27,18 +29,27 @@ def load(group: str, name: str) -> object:
 
     Raises: InvalidInput for an unknown name; Unavailable when its package lacks a dependency.
     """
-    found = entry_points(group=group, name=name)
-    if not found:
+    point = _points(group, tuple(sys.path)).get(name)
+    if point is None:  # unless it was installed meanwhile
+        _points.cache_clear()
+        point = _points(group, tuple(sys.path)).get(name)
+    if point is None:
         known = ", ".join(installed(group)) or "none"
         message = f"no driver {name!r} in {group}; installed: {known}"
         raise InvalidInput(message, code="unknown-driver", group=group, name=name)
-    point = next(iter(found))
     try:
         return point.load()
     except ImportError as error:
         wanted = _requirement(point)
         message = f"driver {name!r} needs a package that is missing ({error}); install {wanted}"
         raise Unavailable(message, code="driver-not-installed", name=name) from error
+
+
+@cache
+def _points(group: str, _path: tuple[str, ...]) -> dict[str, EntryPoint]:
+    """Give the entry points of a group; finding them reads a file of every installed package."""
+    # Of two with one name the first is taken.
+    return {point.name: point for point in reversed(tuple(entry_points(group=group)))}
 
 
 def _requirement(point: EntryPoint) -> str:

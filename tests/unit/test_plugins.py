@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import sys
+from importlib import invalidate_caches
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,22 @@ def test_somebody_elses_driver_is_found_like_ours() -> None:
 
     assert driver is sys.modules["foreign_store"].Store
     assert "foreign" in plugins.installed(plugins.KV)
+
+
+def test_a_driver_that_is_installed_while_we_run_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(InvalidInput):
+        plugins.load(plugins.KV, "late")
+    (tmp_path / "late_store.py").write_text("class Store: ...\n")
+    info = tmp_path / "late-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: late\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[lochan.kv]\nlate = late_store:Store\n")
+    invalidate_caches()
+
+    assert plugins.load(plugins.KV, "late") is sys.modules["late_store"].Store
 
 
 def test_an_unknown_driver_is_refused_with_the_names_that_exist() -> None:
