@@ -5,7 +5,11 @@ A mutant is collection with one rule taken away. Rules stand behind each other, 
 two: what is measured is the test, which must see what then goes wrong.
 """
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -29,6 +33,7 @@ from support.collected_lake import Ground
 from support.collected_scene import HOW
 from support.tally import Tally
 
+TESTS = Path(__file__).parents[1]
 SEEDS, MARKED = 30, 20
 MOST = 300  # seeds within which a mutant must be seen
 
@@ -40,6 +45,31 @@ def test_rel_V13_no_live_object_ever_goes_and_every_dead_one_does(tally: Tally) 
     tally(seeds=seen.executions, violations=int(seen.wrong is not None))
     if seen.wrong is not None:
         raise seen.wrong
+
+
+def test_a_seed_is_the_same_run_in_every_process() -> None:
+    run = (
+        "from support.collected_crowd import make, _order, _plan\n"
+        "from lochan.testing.simulation import World\n"
+        "for seed in range(4):\n"
+        "    world = World(seed, schedule=_order(seed), plan=_plan(seed))\n"
+        "    make(world)\n"
+        "    world.run()\n"
+        "    print(*[(taken.process, taken.label) for taken in world.trace], sep='\\n')\n"
+    )
+    runs = {
+        subprocess.run(
+            [sys.executable, "-c", run],
+            cwd=TESTS,
+            env={**os.environ, "PYTHONHASHSEED": hashes},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for hashes in ("1", "2")
+    }
+
+    assert len(runs) == 1
+    assert runs != {b""}
 
 
 @pytest.mark.parametrize("run", [run_marked, run_renamed])

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
+from hashlib import sha256
 from itertools import count
 
 from lochan.committed import Applied, Files, Snapshots
@@ -56,6 +57,7 @@ class PlainEnvironment(RealEnvironment):
 
     def __init__(self) -> None:
         self._ids = count(1)
+        self._drawn = count(1)
 
     def now(self) -> float:
         return EPOCH
@@ -68,6 +70,10 @@ class PlainEnvironment(RealEnvironment):
 
     def new_id(self) -> str:
         return f"{next(self._ids):032x}"
+
+    def random_bytes(self, count: int) -> bytes:
+        """Draw what is the same in every process: addresses decide in which order rows lie."""
+        return sha256(b"%d" % next(self._drawn)).digest()[:count]
 
     def lock(self) -> AbstractContextManager[object]:
         return nullcontext()
@@ -160,6 +166,7 @@ class Ground:
         self.repository: Repository = add_repository(self._store, PLAIN, NAMESPACE)
         self.lake = plain_lake(self._store)
         self.commits: dict[str, Commit] = {}
+        self._changes: dict[tuple[str, bool], dict[str, str | None]] = {}
         prepare(self)
         _grounds.update(OBJECTS._contents.objects)
 
@@ -169,6 +176,7 @@ class Ground:
         ground = cls.__new__(cls)
         ground._store, ground.repository = store, before.repository
         ground.lake, ground.commits = plain_lake(store), before.commits
+        ground._changes = before._changes
         return ground
 
     def put(self, key: str, tag: str, branch: str = MAIN) -> None:
@@ -188,6 +196,11 @@ class Ground:
 
     def changes(self, name: str, *, back: bool = False) -> dict[str, str | None]:
         """Say what a commit did to each key, or what undoes it."""
+        if (name, back) not in self._changes:
+            self._changes[name, back] = self._changed(name, back=back)
+        return self._changes[name, back]
+
+    def _changed(self, name: str, *, back: bool) -> dict[str, str | None]:
         commits = self.lake.tables(self.repository).commits
         made = self.commits[name]
         parent = commits.get(made.parents[0].encode()).record

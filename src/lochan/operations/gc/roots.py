@@ -135,7 +135,7 @@ def _hidden(
 ) -> Iterator[MetaRangeId]:
     """Name the second trees of kept commits, where they are trees."""
     files = lake.storage(repository.storage_namespace).snapshots.files
-    for tree in {commits.hidden[commit] for commit in kept & commits.hidden.keys()}:
+    for tree in sorted({commits.hidden[commit] for commit in kept & commits.hidden.keys()}):
         with suppress(NotFound):
             files.metarange(tree)
             yield tree
