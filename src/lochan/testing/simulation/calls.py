@@ -11,7 +11,7 @@ from typing import TypeVar
 from lochan.errors import LochanError, Unavailable, UnknownOutcome
 from lochan.faults import Crashed, Delay, Fault
 from lochan.testing.simulation.environment import SimulatedEnvironment
-from lochan.testing.simulation.faults import Plan, Step
+from lochan.testing.simulation.faults import Plan, Step, no_faults
 from lochan.testing.simulation.turns import Turns
 
 R = TypeVar("R")
@@ -30,7 +30,7 @@ class Calls:
         """Make a call that changes nothing."""
         fault = self._turn(operation, space, key)
         if fault is Fault.OK:
-            return self._whole(work)
+            return self.turns.atomically(work)
         if fault in {Fault.CRASH_BEFORE, Fault.CRASH_AFTER}:
             self._crash()
         raise Unavailable(f"planned fault: {fault} of {operation} {key}")
@@ -38,6 +38,8 @@ class Calls:
     def write(self, operation: str, space: str, key: str, work: Callable[[], R]) -> R:
         """Make a call that changes something."""
         fault = self._turn(operation, space, key)
+        if fault is Fault.OK:
+            return self.turns.atomically(work)
         if fault in {Fault.LOST_RESPONSE, Fault.CRASH_AFTER}:
             self._quietly(work)
         match fault:
@@ -50,7 +52,7 @@ class Calls:
             case Fault.ZOMBIE:
                 self.turns.spawn(lambda: self._later(operation, work), "zombie", None)
                 raise UnknownOutcome(f"planned fault: {operation} of {key} takes effect later")
-        return self._whole(work)
+        return self.turns.atomically(work)
 
     def _turn(self, operation: str, space: str, key: str) -> Fault:
         self.turns.switch(f"{operation} {space} {key}")
@@ -60,16 +62,13 @@ class Calls:
         if process.dead:
             raise Crashed(f"{process.name} is dead")
         process.calls += 1
+        if self._plan is no_faults:
+            return Fault.OK
         fault = self._plan(Step(process.name, process.calls, operation, space, key))
         if isinstance(fault, Delay):
             self._environment.sleep(fault.seconds)
             return Fault.OK
         return fault
-
-    def _whole(self, work: Callable[[], R]) -> R:
-        answers: list[R] = []
-        self.turns.atomically(lambda: answers.append(work()))
-        return answers[0]
 
     def _later(self, operation: str, work: Callable[[], object]) -> None:
         self.turns.switch(f"zombie {operation}")
@@ -78,7 +77,7 @@ class Calls:
     def _quietly(self, work: Callable[[], object]) -> None:
         """Let the store do its part; its answer goes the way of the response, which is lost."""
         try:
-            self._whole(work)
+            self.turns.atomically(work)
         except LochanError:
             return
 

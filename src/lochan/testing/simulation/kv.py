@@ -7,6 +7,7 @@ key has its own place to fail.
 """
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import islice
 
 from lochan.errors import PredicateFailed
@@ -96,5 +97,6 @@ class SimulatedStore:
         self._calls.turns.touch((self._thing, partition), key, mode)
 
 
+@lru_cache(maxsize=10_000)
 def _text(name: bytes) -> str:
     return name.decode(errors="backslashreplace")

@@ -21,7 +21,7 @@ scenario for the explorer has no background timers: a run's end is no step that 
 
 from collections import Counter
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from greenlet import greenlet
 
@@ -30,6 +30,11 @@ from lochan.testing.simulation.access import Access, Footprint, Mode
 from lochan.testing.simulation.schedule import Schedule
 
 MAX_STEPS = 100_000
+
+Result = TypeVar("Result")
+
+_CLOCK_READ = Access("clock", None, Mode.READ)
+_CLOCK_WRITE = Access("clock", None, Mode.WRITE)
 
 
 class Stuck(AssertionError):
@@ -61,6 +66,7 @@ class Process:
         "children",
         "dead",
         "deferred",
+        "done",
         "error",
         "foreground",
         "greenlet",
@@ -68,6 +74,7 @@ class Process:
         "name",
         "node",
         "ready",
+        "usual",
         "wake",
     )
 
@@ -78,6 +85,7 @@ class Process:
         self.foreground = foreground
         self.greenlet: greenlet | None = None
         self.dead = False
+        self.done = False  # whether it has come to its end, by whatever way
         self.error: BaseException | None = None
         self.label = "start"
         self.ready: Callable[[], bool] | None = None
@@ -86,11 +94,9 @@ class Process:
         self.deferred: list[Callable[[], None]] = []
         self.children = 0
         self.calls = 0
-
-    @property
-    def done(self) -> bool:
-        """Whether it has come to its end, by whatever way."""
-        return self.greenlet is not None and bool(self.greenlet.dead)
+        self.usual = {Access(("process", name), None, Mode.WAIT)}  # what each of its steps touches
+        if node is not None:
+            self.usual.add(Access(("node", node), None, Mode.READ))
 
 
 class Turns:
@@ -103,6 +109,7 @@ class Turns:
         self.trace: list[Taken] = []
         self.elapsed = 0.0
         self._atomic = False
+        self._killed = False  # somebody, in the current step
         self._hub: greenlet | None = None
         self._unstarted: list[Process] = []
         self._alive: list[Process] = []  # those who are not known to be done, in order of birth
@@ -150,15 +157,16 @@ class Turns:
         process.label, process.ready, process.wake = label, ready, wake
         self._hub.switch()
         process.ready = process.wake = None
-        for stamp in process.deferred:
-            stamp()
-        process.deferred.clear()
+        if process.deferred:
+            for stamp in process.deferred:
+                stamp()
+            process.deferred.clear()
 
-    def atomically(self, work: Callable[[], object]) -> None:
+    def atomically(self, work: Callable[[], Result]) -> Result:
         """Do something in which no switch happens, whatever it calls."""
         before, self._atomic = self._atomic, True
         try:
-            work()
+            return work()
         finally:
             self._atomic = before
 
@@ -166,6 +174,7 @@ class Turns:
         """Let every process of a node die where it is; the caller too if it is one of them."""
         for process in self.processes.values():
             if process.node == node:
+                self._killed = True
                 self.touch(("node", node), None, Mode.KILL)
             if node in {process.node, process.name}:
                 process.dead = True
@@ -200,26 +209,25 @@ class Turns:
                 sleepers.append(process.name)
             elif process.ready is None or process.ready():
                 can.append(process.name)
-        if sleepers and self._waiting():
+        if sleepers and any(each.foreground and not each.done for each in self._alive):
             can.extend(sleepers)
         return can
 
     def _step(self, process: Process) -> None:
-        process.accesses = set()
-        if process.label == "start":
+        accesses = process.accesses = process.usual.copy()
+        label = process.label
+        if label == "start":
             raise ValueError(f"{process.name} was chosen before it began")
         if process.wake is not None:
             self.elapsed = max(self.elapsed, process.wake)
-            process.accesses.add(Access("clock", None, Mode.WRITE))
-        if process.node is not None:
-            process.accesses.add(Access(("node", process.node), None, Mode.READ))
-        process.accesses.add(Access(("process", process.name), None, Mode.WAIT))
-        label = process.label
+            accesses.add(_CLOCK_WRITE)
+        self._killed = False
         self._resume(process)
-        accesses = process.accesses | self._start()
+        if self._unstarted:
+            accesses |= self._start()
         if process.wake is not None:  # it went to sleep, and has looked at the clock for that
-            accesses.add(Access("clock", None, Mode.READ))
-        if process.done or any(access.mode is Mode.KILL for access in accesses):
+            accesses.add(_CLOCK_READ)
+        if process.done or self._killed:
             self._bury()
         self.trace.append(Taken(process.name, label, frozenset(accesses)))
 
@@ -247,6 +255,7 @@ class Turns:
                 assert process.greenlet is not None
                 process.greenlet.parent = self._hub
                 process.greenlet.throw(Crashed(f"{process.name} crashes"))
+                process.done = bool(process.greenlet.dead)
                 self.current = None
         self._alive = [process for process in self._alive if not process.done]
 
@@ -265,6 +274,8 @@ class Turns:
             process.dead = True
         except Exception as error:  # noqa: BLE001 - run() raises it, in the tester's stack
             process.error = error
+        finally:
+            process.done = True
 
     def _waiting(self) -> str:
         left = (p for p in self._alive if p.foreground and not p.done)
