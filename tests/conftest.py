@@ -4,6 +4,7 @@
 pytest_plugins = [
     "support.tally",
     "support.ledger",
+    "support.seldom_collected",
     "servers.missing",
     "servers.forgetful_fs",
     "servers.postgres",

@@ -45,6 +45,24 @@ def _grown(ground: Ground) -> None:
 GROWN = Ground(_grown)
 
 
+_CALLS: list[Callable[[Mover, str, str, str], Work]] = [
+    *[lambda client, key, tag, branch: client.put(key, tag, branch)] * 7,
+    *[lambda client, key, _, branch: client.delete(key, branch)] * 2,
+    *[lambda client, key, _, branch: client.get(key, branch)] * 4,
+    *[lambda client, _, __, branch: client.listing(2, branch)] * 2,
+    *[lambda client, _, __, branch: client.commit(branch)] * 5,
+    lambda client, _, __, branch: client.commit(branch, message=""),
+    lambda client, *_: client.merge("feature"),
+    lambda client, *_: client.merge("feature", "trunk"),
+    lambda client, *_: client.get("a", "trunk"),
+    lambda client, *_: client.listing(branch="trunk"),
+    lambda client, *_: client.compact,
+    lambda client, *_: client.delete_branch("side"),
+    lambda client, *_: client.create_branch("side", "first"),
+    lambda client, *_: client.create_branch("other", "feature"),
+]
+
+
 class AnyReads(BranchReads):
     """A cache that answers with any record that it has ever read (G13)."""
 
@@ -116,24 +134,7 @@ class Chaos:
         branch = MAIN if self._draw.happens(0.8) else "side"
         self._writes += 1
         tag = f"{key}{self._writes}"
-        return self._draw.pick(
-            [
-                *[client.put(key, tag, branch)] * 7,
-                *[client.delete(key, branch)] * 2,
-                *[client.get(key, branch)] * 4,
-                *[client.listing(2, branch)] * 2,
-                *[client.commit(branch)] * 5,
-                client.commit(branch, message=""),
-                client.merge("feature"),
-                client.merge("feature", "trunk"),
-                client.get("a", "trunk"),
-                client.listing(branch="trunk"),
-                client.compact,
-                client.delete_branch("side"),
-                client.create_branch("side", "first"),
-                client.create_branch("other", "feature"),
-            ]
-        )
+        return self._draw.pick(_CALLS)(client, key, tag, branch)
 
     def _weather(self) -> None:
         """Jump clocks; let servers die and start again."""
