@@ -50,12 +50,16 @@ class CountedSnapshots(Snapshots):
     _lock = threading.Lock()
 
     def apply(
-        self, base: MetaRangeId, changes: Iterable[Records], *, alone: bool = False
+        self,
+        base: MetaRangeId,
+        changes: Iterable[Records],
+        *,
+        breathe: Callable[[], None] | None = None,
     ) -> Applied:
         """Count a tree of staged rows."""
         with self._lock:
             self.built += 1
-        return super().apply(base, changes, alone=alone)
+        return super().apply(base, changes, breathe=breathe)
 
     def merge(
         self, base: MetaRangeId, dest: MetaRangeId, source: MetaRangeId, strategy: str = ""

@@ -38,6 +38,8 @@ def main(words: list[str]) -> int:
     """Print the table; 1 where a target was missed."""
     options = [word for word in words if word == SMALL]
     parts = [word for word in words if word != SMALL]
+    if unknown := sorted(set(parts) - set(PARTS)):
+        sys.exit(f"no such part: {', '.join(unknown)}; there are {', '.join(PARTS)}")
     table = Table(title="lochan: figures beside their yardsticks (2 cores)")
     for name in ("what", "lochan", "yardstick", "ratio", "target", ""):
         table.add_column(name, justify="right" if name == "ratio" else "left")

@@ -21,6 +21,7 @@ from multiprocessing.sharedctypes import RawValue
 from time import monotonic, sleep
 from typing import NamedTuple
 
+from disk import Still
 from ground import MAIN, Ground
 from lochan.bootstrap.lake import open_lake, prepare_process
 from lochan.environment import RealEnvironment
@@ -55,16 +56,23 @@ class Writes:
 
     times: Sequence[Times]
 
-    def within(self, start: float, end: float) -> "Window":
-        """Look at the writes that were due in a stretch of time."""
+    def within(self, start: float, end: float, stills: Sequence[Still] = ()) -> "Window":
+        """Look at the writes that were due in a stretch of time.
+
+        The p99 is of those that the disk did not hold up by standing still.
+        """
         offered = [(due, done) for due, done in self.times if start <= due < end]
-        waits = sorted(done - due for due, done in offered)
+        stills = [still for still in stills if still.touches(end) or start <= still.end < end]
+        waits = sorted(
+            done - due for due, done in offered if not any(each.touches(due) for each in stills)
+        )
         answered = sum(start <= done < end for _, done in self.times)
         return Window(
             seconds=end - start,
             offered=len(offered),
             done=sum(done <= end for _, done in offered),
             answered=answered,
+            counted=len(waits),
             p99_s=waits[math.ceil(0.99 * len(waits)) - 1] if waits else math.inf,
         )
 
@@ -77,6 +85,7 @@ class Window:
     offered: int  # were due in it
     done: int  # of these, answered before its end
     answered: int  # in it, whenever they were due
+    counted: int  # of those offered, for the p99
     p99_s: float
 
     @property

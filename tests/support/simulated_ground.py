@@ -101,12 +101,16 @@ class RememberedSnapshots(Snapshots):
         self._trees: dict[MetaRangeId, Tree] = {}
 
     def apply(
-        self, base: MetaRangeId, changes: Iterable[Records], *, alone: bool = False
+        self,
+        base: MetaRangeId,
+        changes: Iterable[Records],
+        *,
+        breathe: Callable[[], None] | None = None,
     ) -> Applied:
         chunks = list(changes)  # reads the staged rows, as the real one does
         rows = tuple(tuple(chunk) for chunk in chunks)
         if (base, rows) not in self._applied:
-            self._applied[base, rows] = super().apply(base, iter(chunks), alone=alone)
+            self._applied[base, rows] = super().apply(base, iter(chunks), breathe=breathe)
         return self._applied[base, rows]
 
     def merge(

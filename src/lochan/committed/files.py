@@ -7,7 +7,9 @@ when it arrives, and again when a process first meets it: a power loss may have 
 The memory tier keeps files open, with their index decoded.
 """
 
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from lochan.committed.disk import CacheUnavailable, DiskTier
@@ -24,6 +26,7 @@ from lochan.sstable import StoredTable, TableFile, read_table
 _METARANGES_SHARE = 8  # one part in so many of the memory is for decoded metaranges
 # A process may map some ten thousand files, a lake may have more small ones: these are read.
 _MAPPED_FROM = 1 << 20
+_PIECE = 1 << 20
 _CHECKED = 100_000  # names of copies that need no other check; more are not remembered
 
 
@@ -56,18 +59,19 @@ class Files:
         """Give the same files as the object store has them, past all copies: for checking them."""
         return Files(self._objects, self._environment, memory_bytes=0, prefix=self._prefix)
 
-    def put(self, file: TableFile) -> None:
+    def put(self, file: TableFile, breathe: Callable[[], None] | None = None) -> None:
         """Store a finished file durably, and keep a copy near where the store is far.
 
         Idempotent: a file of this name holds these records. It is put again even where it exists,
         since a collector may be about to remove the older one.
         """
-        self._objects.put(self._address(file.id), file.parts, size=file.size_bytes)
+        body = partial(_pieces, file.parts, breathe)
+        self._objects.put(self._address(file.id), body(), size=file.size_bytes)
         if self._disk is not None:
             with suppress(
                 CacheUnavailable
             ):  # a full cache is no reason to fail: the store has the file
-                self._disk.put(file.id, file.parts)
+                self._disk.put(file.id, body())
 
     def range(self, id: RangeId) -> StoredTable:  # noqa: A002 - the seeds' word
         """Open a range for look-ups and keep it open."""
@@ -141,6 +145,23 @@ class Files:
 
     def _address(self, name: str) -> str:
         return metadata_address(name, self._prefix)
+
+
+def _pieces(
+    parts: tuple[bytes | memoryview, ...], breathe: Callable[[], None] | None
+) -> Iterable[bytes | memoryview]:
+    """Give a file as it is, or in pieces between which others have their turn.
+
+    A system call that takes in tens of megabytes keeps a processor from everybody else.
+    """
+    if breathe is None:
+        yield from parts
+        return
+    for part in parts:
+        for start in range(0, len(part), _PIECE):
+            if start:
+                breathe()
+            yield memoryview(part)[start : start + _PIECE]
 
 
 def _map(path: Path, name: str) -> StoredTable:

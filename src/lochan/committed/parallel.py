@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
-from typing import Final, Generic, ParamSpec, TypeVar, cast
+from typing import Generic, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
@@ -20,10 +20,14 @@ class Job(Generic[Result]):
 
 @dataclass(frozen=True, slots=True)
 class Crew:
-    """Threads, and how many results may wait: this bounds the memory of every pass."""
+    """Threads, and how many results may wait: this bounds the memory of every pass.
+
+    `breathe` is called between small pieces of long work, where others are to have their turn.
+    """
 
     executor: Executor
     threads: int
+    breathe: Callable[[], None] | None = None
 
     @property
     def ahead(self) -> int:
@@ -57,7 +61,9 @@ class OwnThread(Executor):
         return future
 
 
-ALONE: Final = Crew(OwnThread(), 1)
+def alone(breathe: Callable[[], None]) -> Crew:
+    """Make a crew of nobody but the caller."""
+    return Crew(OwnThread(), 1, breathe)
 
 
 class _Queue(Generic[Result]):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Snapshots: the face of the committed tree. Everything above it speaks of metarange ids only."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -14,7 +14,7 @@ from lochan.committed.files import Files
 from lochan.committed.interval import EVERYTHING, Interval
 from lochan.committed.listing import Prefix, list_records
 from lochan.committed.merge import Merged, merge
-from lochan.committed.parallel import ALONE, Crew
+from lochan.committed.parallel import Crew, alone
 from lochan.committed.parts import Part, join_parts
 from lochan.committed.replace import replace
 from lochan.committed.verify import verify
@@ -62,10 +62,17 @@ class Snapshots:
         return list_records(self.cursor(id), prefix, after=after, delimiter=delimiter)
 
     def apply(
-        self, base: MetaRangeId, changes: Iterable[Records], *, alone: bool = False
+        self,
+        base: MetaRangeId,
+        changes: Iterable[Records],
+        *,
+        breathe: Callable[[], None] | None = None,
     ) -> Applied:
-        """Apply sorted changes; an empty identity removes its key. Alone: by this thread only."""
-        crew = ALONE if alone else self._crew
+        """Apply sorted changes; an empty identity removes its key.
+
+        Who breathes does it alone, by this thread, and is called between the pieces of large files.
+        """
+        crew = self._crew if breathe is None else alone(breathe)
         return apply(self.files, self.cuts, crew, self.files.metarange(base), changes)
 
     def diff(

@@ -85,7 +85,7 @@ class MetaRangeWriter:
         if not rows:
             return MetaRangeId("")
         file = write_table(Records.of(rows), METARANGES, {}, executor=self._crew.executor)
-        self._files.put(file)
+        self._files.put(file, self._crew.breathe)
         return MetaRangeId(file.id)
 
     def abandon(self) -> None:
@@ -127,18 +127,22 @@ class MetaRangeWriter:
 
 def _store_job(records: Records, cuts: Cuts, files: Files, crew: Crew) -> Callable[[], Range]:
     def store() -> Range:
-        return store_range(files, cuts, records, crew.executor)
+        return store_range(files, cuts, records, crew.executor, crew.breathe)
 
     return store
 
 
 def store_range(
-    files: Files, cuts: Cuts, records: Records, executor: Executor | None = None
+    files: Files,
+    cuts: Cuts,
+    records: Records,
+    executor: Executor | None = None,
+    breathe: Callable[[], None] | None = None,
 ) -> Range:
     """Store records, up to a cut or the end of a snapshot, as one range."""
     cut = cuts.kind(records.keys[-1], records.raw_size)
     file = write_table(records, RANGES, {CUT: cut}, executor=executor)
-    files.put(file)
+    files.put(file, breathe)
     return Range(RangeId(file.id), file.min_key, file.max_key, file.raw_size, file.count)
 
 

@@ -18,13 +18,12 @@ from lochan.model.ids import BranchName, CommitId, MetaRangeId
 from lochan.model.records import Branch, Repository
 from lochan.operations.branch_reads import BranchRead
 from lochan.operations.lake import Lake
+from lochan.operations.pace import Pace
 from lochan.operations.view import tree_under, without_moves
 from lochan.staging.fold import CHUNK_ROWS, staged_changes
 from lochan.staging.sealed import Overlap, Tokens, trim
 
-PAUSE_S = 0.002  # about twice as long as a chunk takes
 FEW = 4  # chunks; what has fewer is done before a thread has begun
-BUSY_S = 0.1  # others count as at work for so long after they last asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,7 @@ def build(
 def _applied(
     lake: Lake, snapshots: Snapshots, under: MetaRangeId, chunks: Iterator[Records]
 ) -> Applied:
-    """Apply chunks; many of them by one thread of low priority.
+    """Apply chunks; many of them by one thread of low priority that gives way.
 
     Writers wait for a processor a dozen times a write. Beside one thread that gives way they get
     one; beside as many as there are processors they wait each time (docs/decisions).
@@ -86,28 +85,16 @@ def _applied(
     first = list(islice(chunks, FEW))
     if len(first) < FEW:
         return snapshots.apply(under, first)
-    paced = _giving_way(lake, chain(first, chunks))  # begins where it is first asked: over there
+    pace = Pace(lake)
+    paced = _paced(chain(first, chunks), pace)
     with lake.environment.executor(1, background=True) as own:
-        return own.submit(snapshots.apply, under, paced, alone=True).result()
+        return own.submit(snapshots.apply, under, paced, breathe=pace.breathe).result()
 
 
-def _giving_way(lake: Lake, chunks: Iterator[Records]) -> Iterator[Records]:
-    """Pause between full chunks while others are at work in this process, or on its processors.
-
-    All threads share one interpreter, and a scan of many rows would keep it from writers. Those who
-    wait for an answer ask nothing meanwhile: were that taken for idleness, whoever is held up would
-    be held up still longer.
-    """
-    seen, busy_until = _others(lake), 0.0
+def _paced(chunks: Iterator[Records], pace: Pace) -> Iterator[Records]:
+    """Breathe between full chunks; the last one is short."""
+    pace.breathe()
     for chunk in chunks:
         yield chunk
-        now, others = lake.environment.monotonic(), _others(lake)
-        if others != seen:
-            seen, busy_until = others, now + BUSY_S
-        if len(chunk) == CHUNK_ROWS and now < busy_until:
-            lake.environment.sleep(PAUSE_S)
-
-
-def _others(lake: Lake) -> tuple[int, int]:
-    """Count what shows that others are at work; only a change says so."""
-    return lake.branches.asked, lake.environment.preemptions()
+        if len(chunk) == CHUNK_ROWS:
+            pace.breathe()

@@ -5,6 +5,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Callable
+from os import urandom
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,12 @@ import pytest
 from lochan.committed import Files, Snapshots
 from lochan.errors import Corruption, NotFound
 from lochan.faults import Fault
+from lochan.kernel.records import Records
 from lochan.model.ids import MetaRangeId, RangeId
+from lochan.objects.address import metadata_address
 from lochan.objects.faulty import Faulty
 from lochan.objects.open import open_objects
+from lochan.sstable import write_table
 from servers.seaweedfs import S3Server
 from support.tier_reader import ROWS, far_objects, local_objects, open_tiers
 from support.trees import (
@@ -241,3 +245,14 @@ def test_seaweedfs_behind_a_disk_tier(tmp_path: Path, seaweedfs: S3Server) -> No
     with open_tiers(far.objects, tmp_path / "third") as snapshots, pytest.raises(NotFound):
         snapshots.get(MetaRangeId("ab" * 32), b"k")
     far.objects.close()
+
+
+@pytest.mark.parametrize("rows", [1, 3000])
+def test_a_large_file_is_written_in_pieces_between_which_others_have_their_turn(rows: int) -> None:
+    made = ((b"%06d" % number, urandom(32), urandom(1024)) for number in range(rows))
+    table = write_table(Records.of(made), "ranges", {})
+    objects, turns = memory_objects(), list[str]()
+    Files(objects, ENVIRONMENT).put(table, lambda: turns.append("others"))
+    with objects.get(metadata_address(table.id)) as stored:
+        assert stored.read() == table.data
+    assert len(turns) == table.size_bytes >> 20

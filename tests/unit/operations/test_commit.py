@@ -21,8 +21,8 @@ from lochan.model.records import Branch, Commit, StagedEntry
 from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.delete_objects import delete_objects
 from lochan.operations.lake import Lake
+from lochan.operations.pace import BUSY_S
 from lochan.operations.put_object import put_object
-from lochan.operations.staged_tree import BUSY_S
 from lochan.refs.cleaner import Cleaner
 from support.lakes import MAIN, Stage, open_stage
 

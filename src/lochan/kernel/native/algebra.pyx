@@ -10,8 +10,8 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memset
 
 from lochan.kernel.native.buffers cimport (
-    Held, RowsBuilder, RowsView, View, allocate, append_rows, at, drop_rows, finish_rows, length,
-    release, start_rows, wrap_int64,
+    Held, RowsBuilder, RowsView, View, allocate, append_rows, at, data_size, drop_rows, finish_rows,
+    length, release, start_rows, wrap_int64,
 )
 from lochan.kernel.native.coding cimport compare
 
@@ -48,10 +48,6 @@ cdef Py_ssize_t gallop(const View* keys, Py_ssize_t low, const uint8_t* key,
         else:
             high = middle
     return low
-
-
-cdef inline Py_ssize_t data_size(const View* v) noexcept nogil:
-    return <Py_ssize_t>(v.offsets[v.count] - v.offsets[0])
 
 
 cdef inline int start_like(RowsBuilder* out, const RowsView* a, const RowsView* b) noexcept nogil:

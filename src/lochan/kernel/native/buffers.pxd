@@ -68,5 +68,7 @@ cdef object wrap_int64(int64_t* pointer, Py_ssize_t count, size_t allocated)
 
 cdef inline Py_ssize_t length(const View* v, Py_ssize_t i) noexcept nogil:
     return <Py_ssize_t>(v.offsets[i + 1] - v.offsets[i])
+cdef inline Py_ssize_t data_size(const View* v) noexcept nogil:
+    return <Py_ssize_t>(v.offsets[v.count] - v.offsets[0])
 cdef inline const uint8_t* at(const View* v, Py_ssize_t i) noexcept nogil:
     return v.data + v.offsets[i]

@@ -6,8 +6,8 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from lochan.kernel.native.buffers cimport (
-    Builder, Held, RowsBuilder, RowsView, View, allocate, append_rows, at, drop_rows,
-    finish_builder, finish_rows, length, release, start_builder, start_rows, wrap_int64,
+    Builder, Held, RowsBuilder, RowsView, View, allocate, append_rows, at, data_size,
+    drop_rows, finish_builder, finish_rows, length, release, start_builder, start_rows, wrap_int64,
 )
 from lochan.kernel.native.coding cimport common_prefix, compare
 
@@ -46,33 +46,44 @@ def lower_bound(object keys, const uint8_t[::1] key not None):
 
 def concat(object parts):
     """Join record lists end to end."""
-    cdef Held held
+    cdef Held held = Held()
     cdef RowsBuilder out
-    cdef RowsView rows
+    cdef RowsView* views
     cdef Py_ssize_t sizes[4]
-    cdef int failed = 0
+    cdef Py_ssize_t i, count
+    cdef int failed = -1
     kept = [part for part in parts if len(part)]
-    if len(kept) < 2:
+    count = len(kept)
+    if count < 2:
         return kept[0] if kept else EMPTY
     memset(sizes, 0, sizeof(sizes))
-    for part in kept:
-        sizes[0] += part.keys.size_bytes
-        sizes[1] += part.identities.size_bytes
-        sizes[2] += part.values.size_bytes
-        sizes[3] += len(part)
-    if start_rows(&out, sizes[0], sizes[1], sizes[2], sizes[3]):
+    views = <RowsView*>malloc(count * sizeof(RowsView))
+    if views == NULL:
         raise MemoryError
     try:
-        for part in kept:
-            held = Held()
-            rows = held.rows(part)
-            with nogil:
-                failed = append_rows(&out, &rows, 0, rows.keys.count)
+        for i in range(count):
+            views[i] = held.rows(kept[i])
+            sizes[0] += data_size(&views[i].keys)
+            sizes[1] += data_size(&views[i].identities)
+            sizes[2] += data_size(&views[i].values)
+            sizes[3] += views[i].keys.count
+        # All at once: who takes the interpreter's lock back after every few rows keeps others
+        # waiting for it, and a range has hundreds of parts.
+        with nogil:
+            if not start_rows(&out, sizes[0], sizes[1], sizes[2], sizes[3]):
+                failed = 0
+                for i in range(count):
+                    if append_rows(&out, &views[i], 0, views[i].keys.count):
+                        failed = -1
+                        break
+        try:
             if failed:
                 raise MemoryError
-        return finish_rows(&out)
+            return finish_rows(&out)
+        finally:
+            drop_rows(&out)
     finally:
-        drop_rows(&out)
+        free(views)
 
 
 def take(object column, const int64_t[::1] rows not None):
