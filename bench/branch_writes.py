@@ -2,7 +2,7 @@
 """Branch creation and staged write, sixteen threads, SQLite with fsync, beside the driver's `set`.
 
 The yardstick sets records of the same size as a staged one, by as many threads, which the driver
-commits in groups. The three take turns, three times over, and the best of each counts: the disk is
+commits in groups. The three take turns, five times over, and the best of each counts: the disk is
 never the same twice.
 """
 
@@ -27,7 +27,7 @@ from measure import Row, best, chosen
 
 THREADS = 16
 COUNT = chosen(16_000, small=160)  # writes of all threads in a round
-ROUNDS = 3
+ROUNDS = 5
 TARGET = 0.6
 ENTRY = Entry(
     address="data/gk3v000000000000000/ck3v0111111111111111.parquet",
