@@ -7,9 +7,8 @@ when it arrives, and again when a process first meets it: a power loss may have 
 The memory tier keeps files open, with their index decoded.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 from lochan.committed.disk import CacheUnavailable, DiskTier
@@ -65,13 +64,12 @@ class Files:
         Idempotent: a file of this name holds these records. It is put again even where it exists,
         since a collector may be about to remove the older one.
         """
-        body = partial(_pieces, file.parts, breathe)
-        self._objects.put(self._address(file.id), body(), size=file.size_bytes)
+        self._objects.put(self._address(file.id), _body(file, breathe), size=file.size_bytes)
         if self._disk is not None:
             with suppress(
                 CacheUnavailable
             ):  # a full cache is no reason to fail: the store has the file
-                self._disk.put(file.id, body())
+                self._disk.put(file.id, _body(file, breathe))
 
     def range(self, id: RangeId) -> StoredTable:  # noqa: A002 - the seeds' word
         """Open a range for look-ups and keep it open."""
@@ -147,17 +145,16 @@ class Files:
         return metadata_address(name, self._prefix)
 
 
-def _pieces(
-    parts: tuple[bytes | memoryview, ...], breathe: Callable[[], None] | None
-) -> Iterable[bytes | memoryview]:
+def _body(file: TableFile, breathe: Callable[[], None] | None) -> Iterable[bytes | memoryview]:
     """Give a file as it is, or in pieces between which others have their turn.
 
     A system call that takes in tens of megabytes keeps a processor from everybody else.
     """
-    if breathe is None:
-        yield from parts
-        return
-    for part in parts:
+    return file.parts if breathe is None else _pieces(file, breathe)
+
+
+def _pieces(file: TableFile, breathe: Callable[[], None]) -> Iterator[memoryview]:
+    for part in file.parts:
         for start in range(0, len(part), _PIECE):
             if start:
                 breathe()
