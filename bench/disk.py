@@ -66,18 +66,37 @@ def _look(counts: Path, line: Connection) -> None:
     """Be the process that looks; whoever asks is told what came since the last time."""
     line.send("ready")
     seen: list[Still] = []
-    answered, since = -1, monotonic()
+    looks = Looks()
     while True:
         if line.poll(_LOOK_S):
             line.recv()
             line.send(seen)
             seen = []
-        now, found = monotonic(), _counted(counts)
-        total = sum(found[place] for place in _ANSWERED if place < len(found))
-        if total != answered or not found[_UNANSWERED]:
-            if now - since >= STILL_S and total != answered:
-                seen.append(Still(since, now))
-            answered, since = total, now
+        if still := looks.ended(monotonic(), _counted(counts)):
+            seen.append(still)
+
+
+class Looks:
+    """What the disk had answered when it was last looked at."""
+
+    def __init__(self) -> None:
+        """Begin before the first look."""
+        self._answered = -1
+        self._since = self._last = 0.0
+
+    def ended(self, now: float, found: Sequence[int]) -> Still | None:
+        """Give the stretch that this look ends.
+
+        It goes up to the look before: that one still saw requests that waited, and nothing
+        answered. Of the time since then nothing is known; who looks may have been held up himself.
+        """
+        answered = sum(found[place] for place in _ANSWERED if place < len(found))
+        moves = answered != self._answered
+        still = Still(self._since, self._last) if moves else None
+        if moves or not found[_UNANSWERED]:
+            self._answered, self._since = answered, now
+        self._last = now
+        return still if still and still.end - still.start >= STILL_S else None
 
 
 def _counted(counts: Path) -> Sequence[int]:

@@ -62,7 +62,6 @@ class Writes:
         The p99 is of those that the disk did not hold up by standing still.
         """
         offered = [(due, done) for due, done in self.times if start <= due < end]
-        stills = [still for still in stills if still.touches(end) or start <= still.end < end]
         waits = sorted(
             done - due for due, done in offered if not any(each.touches(due) for each in stills)
         )
@@ -73,8 +72,13 @@ class Writes:
             done=sum(done <= end for _, done in offered),
             answered=answered,
             counted=len(waits),
-            p99_s=waits[math.ceil(0.99 * len(waits)) - 1] if waits else math.inf,
+            p99_s=_p99(waits),
+            p99_of_all_s=_p99(sorted(done - due for due, done in offered)),
         )
+
+
+def _p99(waits: Sequence[float]) -> float:
+    return waits[math.ceil(0.99 * len(waits)) - 1] if waits else math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,7 @@ class Window:
     answered: int  # in it, whenever they were due
     counted: int  # of those offered, for the p99
     p99_s: float
+    p99_of_all_s: float
 
     @property
     def share(self) -> float:

@@ -4,8 +4,9 @@
 With `--ledger=FILE` each test that passes is written down there, with its tally and a digest of
 what it ran on: sources, tests, pinned packages, compiled kernel, Python. What was written down for
 the same digest is not run again, and its tally is counted again. A changed file changes the digest,
-so that everything runs; a test that failed, was skipped or was under way when the run was killed is
-in no ledger, so that it runs, too.
+so that everything runs; a test that failed, was skipped or was under way when the run was killed
+runs, too. What has failed once is told to the end, also where it passed later: nobody repeats a
+campaign until it is green and does not know.
 
 One line of JSON a test, flushed at once. When tests run in several processes, the one that
 distributes them reads and writes the file, and tells the others what to leave out: they must agree
@@ -28,15 +29,16 @@ SOURCES = (
     *("src", "tests", "bench", "docs/formal"),
     *("pyproject.toml", "requirements.lock", "setup.py"),
 )
-MADE = {".pyc", ".c", ".html"}
+MADE = {".pyc", ".c"}
 _DONE = "ledger_done"
 
 
-class Passed(msgspec.Struct, frozen=True):
-    """A line: what passed, on what, and what it counted."""
+class Ended(msgspec.Struct, frozen=True):
+    """A line: which test ended, on what, how, and what it counted."""
 
     digest: str
     test: str
+    passed: bool
     tally: dict[str, int] = {}
 
 
@@ -63,17 +65,15 @@ def _is_made(path: Path) -> bool:
     return path.suffix in MADE or folder == "__pycache__" or folder.endswith(".egg-info")
 
 
-def read(file: Path, digest: str) -> dict[str, Passed]:
-    """Give what passed on the same sources; a line that was torn by a kill is none."""
-    found: dict[str, Passed] = {}
+def read(file: Path, digest: str) -> Iterator[Ended]:
+    """Give what ended on the same sources; a line that was torn by a kill is none."""
     for line in file.read_bytes().splitlines() if file.exists() else []:
         try:
-            passed = msgspec.json.decode(line, type=Passed)
+            ended = msgspec.json.decode(line, type=Ended)
         except msgspec.DecodeError:
             continue
-        if passed.digest == digest:
-            found[passed.test] = passed
-    return found
+        if ended.digest == digest:
+            yield ended
 
 
 class Ledger:
@@ -82,7 +82,9 @@ class Ledger:
     def __init__(self, file: Path, root: Path) -> None:
         self.file = file
         self.digest = digest_of(root)
-        self.earlier = read(file, self.digest)
+        ended = list(read(file, self.digest))
+        self.earlier = {each.test: each for each in ended if each.passed}
+        self.failed = {each.test for each in ended if not each.passed}  # now or earlier
         self.changed = False  # a source, since this run began
         self.now = 0
         self._root = root
@@ -92,27 +94,29 @@ class Ledger:
     @property
     def tally(self) -> Counter[str]:
         """What all that is left out has counted."""
-        return sum((Counter(passed.tally) for passed in self.earlier.values()), Counter())
+        return sum((Counter(each.tally) for each in self.earlier.values()), Counter())
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take a report; a test has passed when it was called and cleared away without an error."""
-        if report.when == "call" and report.outcome == "passed" and not hasattr(report, "wasxfail"):
+        if report.outcome == "failed":
+            self.failed.add(report.nodeid)
+            self._write(Ended(self.digest, report.nodeid, passed=False))
+        elif report.when == "call" and report.passed and not hasattr(report, "wasxfail"):
             self._called[report.nodeid] = dict(tallied([report]))
-        elif report.when == "teardown":
-            counted = self._called.pop(report.nodeid, None)
-            if counted is not None and report.outcome == "passed":
-                self._write(Passed(self.digest, report.nodeid, counted))
+        counted = self._called.pop(report.nodeid, None) if report.when == "teardown" else None
+        if counted is not None and report.passed:
+            self._write(Ended(self.digest, report.nodeid, passed=True, tally=counted))
+            self.now += 1
 
-    def _write(self, passed: Passed) -> None:
+    def _write(self, ended: Ended) -> None:
         # Tests start processes, which read the sources as they are then.
         self.changed = self.changed or digest_of(self._root) != self.digest
         if self.changed:
             return
         self.file.parent.mkdir(parents=True, exist_ok=True)
         with self.file.open("ab") as file:
-            file.write(b"\n" * self._torn + msgspec.json.encode(passed) + b"\n")
+            file.write(b"\n" * self._torn + msgspec.json.encode(ended) + b"\n")
         self._torn = False
-        self.now += 1
 
 
 _LEDGER = pytest.StashKey[Ledger]()
@@ -168,6 +172,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=left_out)
 
 
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """End well where nothing was left to run; where nothing was chosen, that is an error still."""
+    ledger = session.config.stash.get(_LEDGER, None)
+    if ledger is not None and ledger.earlier and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+        session.exitstatus = pytest.ExitCode.OK
+
+
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
@@ -180,6 +191,9 @@ def pytest_terminal_summary(
     terminalreporter.write_line(
         f"{before + ledger.now:,} tests have passed, {before:,} of them in an earlier part"
     )
+    if ledger.failed:
+        names = ", ".join(sorted(ledger.failed))
+        terminalreporter.write_line(f"failed once or more on these sources: {names}", red=True)
     if ledger.changed:
         terminalreporter.write_line(
             "sources changed meanwhile: what passed after that is not in the ledger", red=True

@@ -69,18 +69,22 @@ class Campaign:
         file.write_text(text)
         return file
 
+    code = 0  # of the last run
+
     def run(self, *options: str, ledger: str = "--ledger=.cache/some.jsonl") -> str:
         command = [sys.executable, "-m", "pytest", "-p", "xdist", *filter(None, [ledger]), *options]
         # Of the run that this one is a part of nothing is to be known.
         around = {name: value for name, value in os.environ.items() if "PYTEST" not in name}
         around |= {"PYTHONPATH": str(TESTS), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-        return subprocess.run(
+        ended = subprocess.run(
             command, cwd=self.root, env=around, capture_output=True, text=True, check=False
-        ).stdout
+        )
+        self.code = ended.returncode
+        return ended.stdout
 
     def passed(self) -> list[str]:
-        lines = self.ledger.read_text().splitlines()
-        return [json.loads(line)["test"].split("::")[1] for line in lines]
+        lines = map(json.loads, self.ledger.read_text().splitlines())
+        return [line["test"].split("::")[1] for line in lines if line["passed"]]
 
 
 @pytest.fixture
@@ -108,6 +112,12 @@ def test_what_has_passed_is_not_run_again_and_is_counted_again(
     assert "140 seeds" in again
     assert "no tests ran" in again or "8 deselected" in again
     assert len(campaign.passed()) == ALL
+    assert campaign.code == pytest.ExitCode.OK
+
+
+def test_a_campaign_of_no_test_is_none(campaign: Campaign, options: tuple[str, ...]) -> None:
+    campaign.run("-k", "nothing_of_that_name", *options)
+    assert campaign.code == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
 def test_what_failed_was_skipped_or_left_something_behind_is_run_again(
@@ -121,6 +131,8 @@ def test_what_failed_was_skipped_or_left_something_behind_is_run_again(
 
     assert "1 failed" in first
     assert "3 passed" in again
+    for said in (first, again):
+        assert "test_may_fail, tests" in said.split("failed once or more on these sources:")[1]
     assert "8 tests have passed, 5 of them in an earlier part" in again
     assert "140 seeds" in again
 
