@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether the disk itself stood still: it was asked, and for a while answered nobody at all.
 
-A rented machine shares its disk with strangers. Where it keeps every sync waiting for a tenth of a
+A virtual machine shares its disk with strangers. Where it keeps every sync waiting for a tenth of a
 second, a p99 tells of them and not of us. Linux counts what a disk has answered and what it has yet
 to answer; a process of its own looks at both every few milliseconds.
 """
