@@ -36,7 +36,7 @@ from lochan.kv.store import (
 
 # Pages of a scan grow, so that a look at the first row is cheap and a long scan is fast; they
 # shrink again where rows are large. A page keeps a processor of the server and this process's
-# interpreter from others, so the largest takes about a millisecond of each.
+# interpreter from others, so the largest is a small part of a long scan.
 _FIRST_PAGE_ROWS = 32
 _LARGEST_PAGE_ROWS = 512
 _LARGEST_PAGE_BYTES = 4 << 20

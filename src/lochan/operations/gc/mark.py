@@ -71,9 +71,7 @@ def range_marks(lake: Lake, repository: Repository) -> RangeMarks:
 def distinct_ranges(files: Files, trees: Iterable[MetaRangeId]) -> set[RangeId]:
     """Name every range of some trees once. Raises Corruption where a tree is missing."""
     found: set[RangeId] = set()
-    for tree in sorted(
-        trees
-    ):  # in one order in every process, so that a simulation can be repeated
+    for tree in sorted(trees):  # one order in every process: simulations can be repeated
         try:
             found.update(files.metarange(tree).range_ids)
         except NotFound as error:
