@@ -15,6 +15,7 @@ from time import monotonic
 from typing import NamedTuple
 
 STILL_S = 0.02  # what a disk does takes well below a millisecond, and tens of megabytes take ten
+_DRAINS = 2  # what gathered in a stretch, at half of what stagers can do, was done after up to 2.1
 _LOOK_S = 0.004
 _ANSWERED = (0, 4, 11, 15)  # reads, writes, discards, flushes; Documentation/block/stat.rst
 _UNANSWERED = 8
@@ -29,10 +30,9 @@ class Still(NamedTuple):
     def touches(self, due: float) -> bool:
         """Say whether it holds up a write that is due then.
 
-        Also those that come after it, until what has gathered is done: at half of what the stagers
-        could do, that takes as long again.
+        Also those that come after it, until what has gathered is done.
         """
-        return self.start <= due < self.end + (self.end - self.start)
+        return self.start <= due < self.end + _DRAINS * (self.end - self.start)
 
 
 class DiskWatch:

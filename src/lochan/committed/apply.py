@@ -2,11 +2,12 @@
 """Base and sorted changes give a new metarange: the heart of a commit.
 
 Changes fall to the base range that may hold their key, or to the end. Ranges without changes are
-passed on whole and unopened; the others are decoded and overlaid beside the caller. A range whose
-changes turn out to say what it holds already is passed on whole as well.
+passed on whole and unopened; the others are decoded and overlaid beside the caller, or by stretches
+of blocks where others are to have their turn in between. A range whose changes turn out to say what
+it holds already is passed on whole as well.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from lochan.committed.cuts import Cuts
@@ -19,6 +20,8 @@ from lochan.errors import InvalidInput
 from lochan.kernel.chosen import kernel
 from lochan.kernel.records import EMPTY, Records
 from lochan.model.ids import MetaRangeId
+
+_STRETCH_BLOCKS = 64  # some 1,500 rows of a lake's objects: a millisecond or two
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ class Applied:
 class _Piece:
     """A range to pass on whole, or the rows of one that changed; and how many records did."""
 
-    content: Range | Records
+    content: Range | list[Records]
     changed: int = 0
 
 
@@ -52,12 +55,13 @@ def apply(
     writer = MetaRangeWriter(files, cuts, crew)
     changed = 0
     try:
-        for piece in crew.in_order(_pieces(files, base, _in_order(changes))):
+        for piece in crew.in_order(_pieces(files, base, _in_order(changes), crew.breathe)):
             changed += piece.changed
             if isinstance(piece.content, Range):
                 writer.add_range(piece.content)
             else:
-                writer.add_records(piece.content)
+                for records in piece.content:
+                    writer.add_records(records)
         found = writer.finish()
     except BaseException:
         writer.abandon()
@@ -78,13 +82,16 @@ def _in_order(changes: Iterable[Records]) -> Iterator[Records]:
 
 
 def _pieces(
-    files: Files, base: MetaRange, changes: Iterator[Records]
+    files: Files,
+    base: MetaRange,
+    changes: Iterator[Records],
+    breathe: Callable[[], None] | None,
 ) -> Iterator[_Piece | Job[_Piece]]:
     passed = 0
     for number, parts in _grouped(base, changes):
         yield from map(_Piece, base.between(passed, number))
         below = base[number] if number < len(base) else None
-        yield Job(_Overlay(files, below, parts))
+        yield Job(_Overlay(files, below, parts, breathe))
         passed = number + 1
     yield from map(_Piece, base.between(passed, len(base)))
 
@@ -117,10 +124,39 @@ class _Overlay:
     files: Files
     below: Range | None
     parts: list[Records]
+    breathe: Callable[[], None] | None
 
     def __call__(self) -> _Piece:
-        base = self.files.range_once(self.below.id).records() if self.below else EMPTY
-        records, changed = kernel.overlay(base, kernel.concat(self.parts))
+        changes = kernel.concat(self.parts, self.breathe)
+        found: list[Records] = []
+        changed = 0
+        for base, its in _side_by_side(self._base(), changes):
+            records, differ = kernel.overlay(base, its)
+            found.append(records)
+            changed += differ
         if self.below is not None and not changed:
             return _Piece(self.below)
-        return _Piece(records, changed)
+        return _Piece(found, changed)
+
+    def _base(self) -> Iterator[Records]:
+        """Give the rows below: at once, or by stretches between which others have their turn."""
+        if self.below is None:
+            return
+        table = self.files.range_once(self.below.id)
+        if self.breathe is None:
+            yield table.records()
+            return
+        for first in range(0, table.block_count, _STRETCH_BLOCKS):
+            yield table.scan(first, min(first + _STRETCH_BLOCKS, table.block_count))
+            self.breathe()
+
+
+def _side_by_side(base: Iterator[Records], changes: Records) -> Iterator[tuple[Records, Records]]:
+    """Give each stretch of rows with the changes up to its end; the last with all that are left."""
+    start = 0
+    current = next(base, EMPTY)
+    for following in base:
+        stop = kernel.lower_bound(changes.keys, following.keys[0])
+        yield current, changes.slice(start, stop)
+        current, start = following, stop
+    yield current, changes.slice(start, len(changes))

@@ -114,7 +114,8 @@ class MetaRangeWriter:
         self.reused += 1
 
     def _finish_range(self) -> None:
-        store = _store_job(kernel.concat(self._unfinished), self._cuts, self._files, self._crew)
+        records = kernel.concat(self._unfinished, self._crew.breathe)
+        store = _store_job(records, self._cuts, self._files, self._crew)
         self._unfinished = []
         self._carried = 0
         self.written += 1
@@ -141,7 +142,7 @@ def store_range(
 ) -> Range:
     """Store records, up to a cut or the end of a snapshot, as one range."""
     cut = cuts.kind(records.keys[-1], records.raw_size)
-    file = write_table(records, RANGES, {CUT: cut}, executor=executor)
+    file = write_table(records, RANGES, {CUT: cut}, executor=executor, breathe=breathe)
     files.put(file, breathe)
     return Range(RangeId(file.id), file.min_key, file.max_key, file.raw_size, file.count)
 

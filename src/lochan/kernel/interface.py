@@ -3,14 +3,15 @@
 
 Equal input gives equal output, byte for byte, from both; `tests/unit/kernel` runs every test on
 both and compares them. All functions are pure. The native ones release the interpreter lock while
-they work, so two threads use two cores.
+they work, so two threads use two cores. Where a whole range takes them long they can breathe: they
+call what they are given, with the lock, between stretches of STRETCH_ROWS rows or a little more.
 
 Damaged or hostile input raises `Corruption` with the file's name and the offset of the block; it
 never reads out of bounds, and allocates no more than the limits below say. Formats:
 docs/formats/sstable.md, docs/formats/ids.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -24,6 +25,7 @@ MAX_BLOCK = 2 * MAX_COMPONENT + 2 * MAX_KEY
 # A few bytes of a file can stand for a long key, again and again. A range ends at 64 MiB of raw
 # size, a row later: whatever gives much more in one scan is no file of ours.
 MAX_SCAN = 512 << 20
+STRETCH_ROWS = 2048  # a millisecond or two of a range's rows; even, as names hash pairs of records
 BLOCKS_AT_ONCE = 8  # `Table.objects` reads so many: a processor's cache holds their rows
 
 
@@ -143,10 +145,10 @@ class Kernel(Protocol):
     def fnv1a64(self, data: bytes) -> int:
         """FNV-1a, 64 bits."""
 
-    def file_id(self, records: Records) -> bytes:
+    def file_id(self, records: Records, breathe: Callable[[], None] | None = None) -> bytes:
         """Name records by seed 001's formula: 32 bytes (docs/formats/ids.md)."""
 
-    def encode(self, records: Records) -> EncodedBlocks:
+    def encode(self, records: Records, breathe: Callable[[], None] | None = None) -> EncodedBlocks:
         """Write data and index blocks. Raises InvalidInput unless keys strictly increase."""
 
     def map_file(self, path: Path) -> memoryview:
@@ -200,7 +202,9 @@ class Kernel(Protocol):
         Numbers are int64, times in nanoseconds since 1970. Raises InvalidInput for a negative size.
         """
 
-    def concat(self, parts: Sequence[Records]) -> Records:
+    def concat(
+        self, parts: Sequence[Records], breathe: Callable[[], None] | None = None
+    ) -> Records:
         """Join record lists end to end."""
 
     def sort_order(self, keys: Column) -> memoryview:

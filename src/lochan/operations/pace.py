@@ -5,8 +5,7 @@ All threads of a process share one interpreter, and all processes of a machine i
 memory and its disk. A story of seconds therefore works in small pieces. While others are at work it
 rests after each of them, for twice as long as the piece took: whatever a short piece is, and
 whatever holds it up, two thirds of the time are theirs. Beside nobody it does not rest. No rest is
-longer than LONGEST_S; the name and the blocks of a whole range, made by the kernel beside the
-interpreter's lock, are such a piece.
+longer than LONGEST_S.
 
 Who waits for an answer asks nothing meanwhile: were that taken for idleness, whoever is held up
 would be held up still longer. So others count as at work for a while after they were last seen.

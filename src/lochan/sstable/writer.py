@@ -5,7 +5,7 @@ The id needs every row and the bytes need every row, but neither needs the other
 the two run side by side where an executor is given.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from sys import maxsize
@@ -47,13 +47,15 @@ def write_table(
     extra: Mapping[str, bytes],
     *,
     executor: Executor | None = None,
+    breathe: Callable[[], None] | None = None,
     kernel: Kernel = chosen,
 ) -> TableFile:
     """Make a file of sorted records; `kind` is its type property, "ranges" or "metaranges".
 
+    Where `breathe` is given, the caller does everything and it is called between stretches of rows.
     Raises InvalidInput unless keys strictly increase and every row has an identity.
     """
-    encoded, digest = _encode_and_name(records, executor, kernel)
+    encoded, digest = _encode_and_name(records, executor, breathe, kernel)
     count = len(records)
     min_key, max_key = (records.keys[0], records.keys[count - 1]) if count else (b"", b"")
     described = {
@@ -79,10 +81,13 @@ def write_table(
 
 
 def _encode_and_name(
-    records: Records, executor: Executor | None, kernel: Kernel
+    records: Records,
+    executor: Executor | None,
+    breathe: Callable[[], None] | None,
+    kernel: Kernel,
 ) -> tuple[EncodedBlocks, bytes]:
-    if executor is None:
-        return kernel.encode(records), kernel.file_id(records)
+    if executor is None or breathe is not None:
+        return kernel.encode(records, breathe), kernel.file_id(records, breathe)
     naming = executor.submit(kernel.file_id, records)
     try:
         encoded = kernel.encode(records)

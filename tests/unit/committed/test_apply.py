@@ -47,6 +47,29 @@ def test_the_pieces_of_the_changes_do_not_matter(snapshots: Snapshots) -> None:
     assert rest.ranges_reused > 0
 
 
+def test_who_breathes_writes_the_same_snapshot(snapshots: Snapshots) -> None:
+    base = snapshots.apply(EMPTY_TREE, in_pieces(RECORDS)).id
+    keys = generated(0, RECORDS).keys
+    changes = [
+        *((keys[row], b"new", b"value") for row in range(0, RECORDS, 3000)),
+        *((keys[row], b"", b"") for row in range(1, RECORDS, 3000)),
+        *((keys[row] + b"+", b"more", b"") for row in range(0, RECORDS, 5003)),
+        (b"\xff", b"behind", b"all"),
+    ]
+    chunk = Records.of(sorted(changes))
+    breaths = list[None]()
+    breathed = snapshots.apply(base, [chunk], breathe=lambda: breaths.append(None))
+    assert breathed == snapshots.apply(base, [chunk])
+    assert breathed.changed == len(chunk)
+    assert len(breaths) > RECORDS // 2_000
+
+
+def test_a_range_that_stays_as_it_is_is_reused_by_who_breathes(snapshots: Snapshots) -> None:
+    base = snapshots.apply(EMPTY_TREE, in_pieces(RECORDS))
+    same = snapshots.apply(base.id, in_pieces(RECORDS), breathe=lambda: None)
+    assert (same.id, same.changed, same.ranges_written) == (base.id, 0, 0)
+
+
 def test_changes_that_are_not_sorted_across_chunks_are_refused() -> None:
     with open_snapshots() as small:
         base = build(small, numbered(20))

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Native gives the twin's bytes: ids are names, so a difference of one bit would split a lake."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lochan.errors import InvalidInput
 from lochan.kernel import twin
-from lochan.kernel.interface import Kernel
+from lochan.kernel.interface import STRETCH_ROWS, Kernel
 from lochan.kernel.records import EMPTY, Records
 from support.record_strategies import (
     Rows,
@@ -44,6 +46,47 @@ def test_encode_of_many_rows(native: Kernel) -> None:
     records = Records.of(listed)
     assert native.encode(records) == twin.encode(records)
     assert native.encode(EMPTY) == twin.encode(EMPTY)
+
+
+def _many(count: int) -> Records:
+    return Records.of((b"data/%07d" % i, b"%d" % i, b"v" * (i % 90)) for i in range(count))
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1, STRETCH_ROWS + 1])
+def test_who_breathes_gets_the_same_bytes(kernel: Kernel, more: int) -> None:
+    records = _many(STRETCH_ROWS + more)
+    parts = [records.slice(at, min(at + 500, len(records))) for at in range(0, len(records), 500)]
+    breaths = list[None]()
+
+    def breathe() -> None:
+        breaths.append(None)
+
+    assert kernel.encode(records, breathe) == twin.encode(records)
+    assert kernel.file_id(records, breathe) == twin.file_id(records)
+    stretches = (len(records) - 1) // STRETCH_ROWS
+    assert len(breaths) == 2 * stretches
+    assert list(kernel.concat(parts, breathe)) == list(records)
+    assert len(breaths) == 2 * stretches + (len(parts) - 1) // 5  # five parts make a stretch
+
+
+def test_who_cannot_breathe_ends_it(kernel: Kernel) -> None:
+    def choke() -> None:
+        raise InterruptedError
+
+    records = _many(STRETCH_ROWS + 1)
+    for work in (
+        lambda: kernel.encode(records, choke),
+        lambda: kernel.file_id(records, choke),
+        lambda: kernel.concat([records, records], choke),
+    ):
+        with pytest.raises(InterruptedError):
+            work()
+
+
+def test_a_wrong_row_after_a_breath_is_refused(kernel: Kernel) -> None:
+    rows = [*_many(STRETCH_ROWS + 1), (b"data", b"1", b"")]
+    with pytest.raises(InvalidInput):
+        kernel.encode(Records.of(rows), lambda: None)
 
 
 @given(colliding_rows, changes)

@@ -12,7 +12,7 @@ from lochan.kernel.native.checksum cimport crc, masked
 from lochan.kernel.native.snappy cimport squeeze, worst_case
 
 from lochan.errors import InvalidInput
-from lochan.kernel.interface import MAX_COMPONENT, MAX_KEY, EncodedBlocks
+from lochan.kernel.interface import MAX_COMPONENT, MAX_KEY, STRETCH_ROWS, EncodedBlocks
 
 cdef enum:
     TARGET = 4096
@@ -44,6 +44,7 @@ cdef struct Encoder:
     Bytes file
     Bytes partitions      # finished index partitions: length, bytes, length of last key, last key
     Bytes separator
+    Bytes previous        # the index key before
     Block data
     Block index
     Block top
@@ -215,8 +216,8 @@ cdef void add_index(Encoder* e, Block* index, const uint8_t* key, Py_ssize_t siz
 
 
 cdef void flush_data(Encoder* e, const uint8_t* last, Py_ssize_t last_size,
-                     const uint8_t* next_key, Py_ssize_t next_size, Bytes* previous) noexcept nogil:
-    """Store the data block and name it in the index. `previous` is the index key before."""
+                     const uint8_t* next_key, Py_ssize_t next_size) noexcept nogil:
+    """Store the data block and name it in the index."""
     cdef uint64_t offset = e.file.size
     cdef uint64_t trailer = SET_TRAILER
     cdef Py_ssize_t stored
@@ -233,20 +234,20 @@ cdef void flush_data(Encoder* e, const uint8_t* last, Py_ssize_t last_size,
     clear_block(&e.data)
     e.data_blocks += 1
     if is_full(&e.index, e.separator.size + TRAILER, HANDLE_ESTIMATE):
-        cut_partition(e, previous.data, previous.size)
+        cut_partition(e, e.previous.data, e.previous.size)
     add_index(e, &e.index, e.separator.data, e.separator.size, trailer, offset, stored)
-    previous.size = 0
-    put(previous, e.separator.data, e.separator.size)
-    put(previous, &trailer, TRAILER)
+    e.previous.size = 0
+    put(&e.previous, e.separator.data, e.separator.size)
+    put(&e.previous, &trailer, TRAILER)
 
 
 cdef inline bint ran_out(const Encoder* e) noexcept nogil:
-    return (e.file.failed or e.partitions.failed or e.separator.failed or e.data.entries.failed
-            or e.data.restarts.failed or e.index.entries.failed or e.index.restarts.failed
+    return (e.file.failed or e.partitions.failed or e.separator.failed or e.previous.failed
+            or e.data.entries.failed or e.data.restarts.failed or e.index.entries.failed or e.index.restarts.failed
             or e.top.entries.failed or e.top.restarts.failed)
 
 
-cdef void store_index(Encoder* e, Bytes* previous) noexcept nogil:
+cdef void store_index(Encoder* e) noexcept nogil:
     """Store the index: one block, or the partitions and a block that names them."""
     cdef const uint8_t* p
     cdef int64_t sizes[2]
@@ -261,7 +262,7 @@ cdef void store_index(Encoder* e, Bytes* previous) noexcept nogil:
         e.index_offset = e.file.size
         e.index_length = store_block(e, e.index.entries.data, e.index.entries.size)
         return
-    cut_partition(e, previous.data, previous.size)
+    cut_partition(e, e.previous.data, e.previous.size)
     p = e.partitions.data
     for i in range(e.partition_count):
         memcpy(sizes, p, 16)
@@ -292,31 +293,26 @@ cdef inline Py_ssize_t shared_prefix(const RowsView* rows, Py_ssize_t i) noexcep
     return n
 
 
-cdef Py_ssize_t encode_rows(Encoder* e, const RowsView* rows, Py_ssize_t largest,
-                            Py_ssize_t longest_key) noexcept nogil:
-    """Write everything; gives -1, or the row that is out of order or too large."""
-    cdef Bytes previous
+cdef Py_ssize_t encode_rows(Encoder* e, const RowsView* rows, Py_ssize_t start, Py_ssize_t stop,
+                            Py_ssize_t largest, Py_ssize_t longest_key) noexcept nogil:
+    """Go on with some rows; gives -1, or the row that is out of order or too large."""
     cdef Py_ssize_t i, key_size, identity_size, value_size, record_size, shared
     cdef const uint8_t* key
     cdef uint8_t* out
-    memset(&previous, 0, sizeof(Bytes))
-    for i in range(rows.keys.count):
+    for i in range(start, stop):
         key = at(&rows.keys, i)
         key_size = length(&rows.keys, i)
         identity_size = length(&rows.identities, i)
         value_size = length(&rows.values, i)
         if (identity_size == 0 or identity_size > largest or value_size > largest
                 or key_size > longest_key):
-            let_go(&previous)
             return i
         if i > 0 and compare(at(&rows.keys, i - 1), length(&rows.keys, i - 1), key, key_size) >= 0:
-            let_go(&previous)
             return i
         record_size = (uvarint_length(2 * <uint64_t>identity_size) + identity_size
                        + uvarint_length(2 * <uint64_t>value_size) + value_size)
         if is_full(&e.data, key_size + TRAILER, record_size):
-            flush_data(e, at(&rows.keys, i - 1), length(&rows.keys, i - 1), key, key_size,
-                       &previous)
+            flush_data(e, at(&rows.keys, i - 1), length(&rows.keys, i - 1), key, key_size)
         shared = 0 if e.data.count % DATA_RESTARTS == 0 else shared_prefix(rows, i)
         out = open_row(&e.data, shared, key, key_size, SET_TRAILER, record_size)
         if out == NULL:
@@ -327,22 +323,25 @@ cdef Py_ssize_t encode_rows(Encoder* e, const RowsView* rows, Py_ssize_t largest
         memcpy(out, at(&rows.values, i), value_size)
         e.raw_keys += key_size + TRAILER
         e.raw_values += record_size
-    e.estimated = e.file.size + block_size(&e.data) + block_size(&e.index)
-    if rows.keys.count:
-        i = rows.keys.count - 1
-        flush_data(e, at(&rows.keys, i), length(&rows.keys, i), NULL, -1, &previous)
-    else:
-        flush_data(e, NULL, 0, NULL, -1, &previous)
-    e.data_size = e.file.size
-    store_index(e, &previous)
-    e.file.failed |= previous.failed
-    let_go(&previous)
     return -1
+
+
+cdef void finish_table(Encoder* e, const RowsView* rows) noexcept nogil:
+    """Store the last data block and the index."""
+    cdef Py_ssize_t i = rows.keys.count - 1
+    e.estimated = e.file.size + block_size(&e.data) + block_size(&e.index)
+    if i >= 0:
+        flush_data(e, at(&rows.keys, i), length(&rows.keys, i), NULL, -1)
+    else:
+        flush_data(e, NULL, 0, NULL, -1)
+    e.data_size = e.file.size
+    store_index(e)
 
 
 cdef void drop(Encoder* e) noexcept nogil:
     let_go(&e.partitions)
     let_go(&e.separator)
+    let_go(&e.previous)
     let_go(&e.data.entries)
     let_go(&e.data.restarts)
     let_go(&e.index.entries)
@@ -351,19 +350,42 @@ cdef void drop(Encoder* e) noexcept nogil:
     let_go(&e.top.restarts)
 
 
-def encode(object records):
+cdef Py_ssize_t encode_all(Encoder* e, const RowsView* rows, object breathe) except -2:
+    """Write everything; gives -1, or the row that cannot be written."""
+    cdef Py_ssize_t largest = MAX_COMPONENT, longest_key = MAX_KEY, count = rows.keys.count
+    cdef Py_ssize_t start = 0, stop, wrong = -1
+    cdef Py_ssize_t stretch = count if breathe is None else STRETCH_ROWS
+    with nogil:
+        room(&e.file, records_size(rows) * 3 // 4 + 4096)
+    while start < count and wrong < 0 and not ran_out(e):
+        if start:
+            breathe()
+        stop = min(start + stretch, count)
+        with nogil:
+            wrong = encode_rows(e, rows, start, stop, largest, longest_key)
+        start = stop
+    if wrong < 0:
+        with nogil:
+            finish_table(e, rows)
+    return wrong
+
+
+def encode(object records, object breathe=None):
     """Write data and index blocks of sorted records."""
     cdef Held held = Held()
     cdef RowsView rows = held.rows(records)
     cdef Encoder e
-    cdef Py_ssize_t wrong, largest = MAX_COMPONENT, longest_key = MAX_KEY
+    cdef Py_ssize_t wrong
     memset(&e, 0, sizeof(Encoder))
     e.data.interval = DATA_RESTARTS
     e.index.interval = INDEX_RESTARTS
     e.top.interval = INDEX_RESTARTS
-    with nogil:
-        room(&e.file, records_size(&rows) * 3 // 4 + 4096)
-        wrong = encode_rows(&e, &rows, largest, longest_key)
+    try:
+        wrong = encode_all(&e, &rows, breathe)
+    except BaseException:
+        let_go(&e.file)
+        raise
+    finally:
         drop(&e)
     if wrong >= 0 or ran_out(&e):
         let_go(&e.file)

@@ -12,6 +12,7 @@ from lochan.kernel.native.sha256 cimport (
 )
 
 from lochan.errors import InvalidInput
+from lochan.kernel.interface import STRETCH_ROWS
 
 cdef enum:
     BATCH = 128  # records hashed together; even, so that their ids fill whole blocks
@@ -36,65 +37,90 @@ cdef inline uint8_t* put_record(uint8_t* out, const RowsView* rows, Py_ssize_t i
     return out + n
 
 
-cdef int hash_rows(const RowsView* rows, uint8_t* digest) noexcept nogil:
+# A name in the making: the ids of the last batch that were not yet hashed, 0 or 1, stand at its end.
+cdef struct Naming:
+    Stream stream
+    uint8_t ids[32 * BATCH]
+    Py_ssize_t count      # of the last batch
+    uint8_t* scratch
+    Py_ssize_t capacity
+
+
+cdef int hash_batch(Naming* naming, const RowsView* rows, Py_ssize_t start,
+                    Py_ssize_t n) noexcept nogil:
     cdef Message messages[2 * BATCH]
     cdef uint8_t pairs[64 * BATCH]
-    cdef uint8_t ids[32 * BATCH]
-    cdef Stream stream
-    cdef uint8_t* scratch = NULL
     cdef uint8_t* moved
     cdef uint8_t* out
-    cdef Py_ssize_t capacity = 0, needed, i, k, n, start = 0
-    stream_start(&stream)
-    while True:
-        n = rows.keys.count - start
-        n = n if n < BATCH else BATCH
-        needed = 1
-        for i in range(start, start + n):
-            needed += record_length(rows, i)
-        if needed > capacity:
-            moved = <uint8_t*>realloc(scratch, 2 * needed)
-            if moved == NULL:
-                free(scratch)
-                return -1
-            scratch = moved
-            capacity = 2 * needed
-        out = scratch
-        for k in range(n):
-            # The long ones first: what is left over at the end is then short.
-            messages[k].data = out
-            out = put_record(out, rows, start + k)
-            messages[k].size = out - messages[k].data
-            messages[k].digest = pairs + 64 * k + 32
-            messages[n + k].data = at(&rows.keys, start + k)
-            messages[n + k].size = length(&rows.keys, start + k)
-            messages[n + k].digest = pairs + 64 * k
-        hash_messages(messages, 2 * n)
-        for k in range(n):
-            messages[k].data = pairs + 64 * k
-            messages[k].size = 64
-            messages[k].digest = ids + 32 * k
-        hash_messages(messages, n)
-        start += n
-        if start == rows.keys.count:
-            break
-        stream_blocks(&stream, ids, n // 2)
-    stream_blocks(&stream, ids, n // 2)
-    stream_finish(&stream, ids + 64 * (n // 2), 32 * (n & 1), digest)
-    free(scratch)
+    cdef Py_ssize_t needed = 1, i, k
+    for i in range(start, start + n):
+        needed += record_length(rows, i)
+    if needed > naming.capacity:
+        moved = <uint8_t*>realloc(naming.scratch, 2 * needed)
+        if moved == NULL:
+            return -1
+        naming.scratch = moved
+        naming.capacity = 2 * needed
+    out = naming.scratch
+    for k in range(n):
+        # The long ones first: what is left over at the end is then short.
+        messages[k].data = out
+        out = put_record(out, rows, start + k)
+        messages[k].size = out - messages[k].data
+        messages[k].digest = pairs + 64 * k + 32
+        messages[n + k].data = at(&rows.keys, start + k)
+        messages[n + k].size = length(&rows.keys, start + k)
+        messages[n + k].digest = pairs + 64 * k
+    hash_messages(messages, 2 * n)
+    for k in range(n):
+        messages[k].data = pairs + 64 * k
+        messages[k].size = 64
+        messages[k].digest = naming.ids + 32 * k
+    hash_messages(messages, n)
+    stream_blocks(&naming.stream, naming.ids, n // 2)
+    naming.count = n
     return 0
 
 
-def file_id(object records):
+cdef int hash_rows(Naming* naming, const RowsView* rows, Py_ssize_t start,
+                   Py_ssize_t stop) noexcept nogil:
+    """Go on with rows; only the last ones may be an odd number."""
+    cdef Py_ssize_t n
+    while start < stop:
+        n = stop - start
+        n = n if n < BATCH else BATCH
+        if hash_batch(naming, rows, start, n):
+            return -1
+        start += n
+    return 0
+
+
+def file_id(object records, object breathe=None):
     """Name records by the seed's formula: H of the concatenation of H(H(key) || H(value))."""
     cdef Held held = Held()
     cdef RowsView rows = held.rows(records)
+    cdef Naming naming
     cdef uint8_t digest[32]
-    cdef int failed
-    with nogil:
-        failed = hash_rows(&rows, digest)
+    cdef Py_ssize_t start = 0, stop, count = rows.keys.count
+    cdef Py_ssize_t stretch = count if breathe is None else STRETCH_ROWS
+    cdef int failed = 0
+    naming.count = naming.capacity = 0
+    naming.scratch = NULL
+    stream_start(&naming.stream)
+    try:
+        while start < count and not failed:
+            if start:
+                breathe()
+            stop = min(start + stretch, count)
+            with nogil:
+                failed = hash_rows(&naming, &rows, start, stop)
+            start = stop
+    finally:
+        free(naming.scratch)
     if failed:
         raise MemoryError
+    stream_finish(&naming.stream, naming.ids + 64 * (naming.count // 2), 32 * (naming.count & 1),
+                  digest)
     return digest[:32]
 
 

@@ -11,6 +11,7 @@ from lochan.kernel.native.buffers cimport (
 )
 from lochan.kernel.native.coding cimport common_prefix, compare
 
+from lochan.kernel.interface import STRETCH_ROWS
 from lochan.kernel.records import EMPTY
 
 
@@ -44,14 +45,14 @@ def lower_bound(object keys, const uint8_t[::1] key not None):
     return low
 
 
-def concat(object parts):
+def concat(object parts, object breathe=None):
     """Join record lists end to end."""
     cdef Held held = Held()
     cdef RowsBuilder out
     cdef RowsView* views
     cdef Py_ssize_t sizes[4]
-    cdef Py_ssize_t i, count
-    cdef int failed = -1
+    cdef Py_ssize_t i, count, stretch
+    cdef int failed
     kept = [part for part in parts if len(part)]
     count = len(kept)
     if count < 2:
@@ -67,16 +68,18 @@ def concat(object parts):
             sizes[1] += data_size(&views[i].identities)
             sizes[2] += data_size(&views[i].values)
             sizes[3] += views[i].keys.count
-        # All at once: who takes the interpreter's lock back after every few rows keeps others
-        # waiting for it, and a range has hundreds of parts.
-        with nogil:
-            if not start_rows(&out, sizes[0], sizes[1], sizes[2], sizes[3]):
-                failed = 0
-                for i in range(count):
-                    if append_rows(&out, &views[i], 0, views[i].keys.count):
-                        failed = -1
-                        break
+        stretch = sizes[3] if breathe is None else STRETCH_ROWS
         try:
+            with nogil:
+                failed = start_rows(&out, sizes[0], sizes[1], sizes[2], sizes[3])
+            i = 0
+            while i < count and not failed:
+                if i:
+                    breathe()
+                # Many at once: who takes the interpreter's lock back after every few rows keeps
+                # others waiting for it, and a range has hundreds of parts.
+                with nogil:
+                    failed = append_parts(&out, views, &i, count, stretch)
             if failed:
                 raise MemoryError
             return finish_rows(&out)
@@ -84,6 +87,18 @@ def concat(object parts):
             drop_rows(&out)
     finally:
         free(views)
+
+
+cdef int append_parts(RowsBuilder* out, const RowsView* views, Py_ssize_t* next_part,
+                      Py_ssize_t count, Py_ssize_t stretch) noexcept nogil:
+    """Append parts until they have so many rows; `next_part` is then the one that follows."""
+    cdef Py_ssize_t rows = 0
+    while next_part[0] < count and rows < stretch:
+        if append_rows(out, &views[next_part[0]], 0, views[next_part[0]].keys.count):
+            return -1
+        rows += views[next_part[0]].keys.count
+        next_part[0] += 1
+    return 0
 
 
 def take(object column, const int64_t[::1] rows not None):

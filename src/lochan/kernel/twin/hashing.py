@@ -8,8 +8,10 @@ The whole value record is hashed, not the identity alone: two ranges that point 
 of equal content must not share a name.
 """
 
+from collections.abc import Callable
 from hashlib import sha256
 
+from lochan.kernel.interface import STRETCH_ROWS
 from lochan.kernel.records import Records
 from lochan.kernel.twin.value_record import join_value
 
@@ -25,10 +27,12 @@ def fnv1a64(data: bytes) -> int:
     return state
 
 
-def file_id(records: Records) -> bytes:
+def file_id(records: Records, breathe: Callable[[], None] | None = None) -> bytes:
     """Name records by seed 001's formula: 32 bytes (docs/formats/ids.md)."""
     whole = sha256()
-    for key, identity, data in records:
+    for number, (key, identity, data) in enumerate(records):
+        if breathe is not None and number and number % STRETCH_ROWS == 0:
+            breathe()
         value = sha256(join_value(identity, data)).digest()
         whole.update(sha256(sha256(key).digest() + value).digest())
     return whole.digest()

@@ -3,16 +3,28 @@
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from lochan.errors import InvalidInput
-from lochan.kernel.records import Column, Records
+from lochan.kernel.interface import STRETCH_ROWS
+from lochan.kernel.records import Column, Record, Records
 from lochan.kernel.twin.hashing import fnv1a64
 
 
-def concat(parts: Sequence[Records]) -> Records:
+def concat(parts: Sequence[Records], breathe: Callable[[], None] | None = None) -> Records:
     """Join record lists end to end."""
-    return Records.of(row for part in parts for row in part)
+    kept = [part for part in parts if len(part)]
+    return Records.of(_rows(kept, breathe))
+
+
+def _rows(parts: Sequence[Records], breathe: Callable[[], None] | None) -> Iterator[Record]:
+    rows = 0
+    for part in parts:
+        if breathe is not None and rows >= STRETCH_ROWS:
+            breathe()
+            rows = 0
+        yield from part
+        rows += len(part)
 
 
 def sort_order(keys: Column) -> memoryview:

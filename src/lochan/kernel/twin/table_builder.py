@@ -6,8 +6,10 @@ rule, and the index has a second level as soon as it has a second block. Byte la
 docs/formats/sstable.md.
 """
 
+from collections.abc import Callable
+
 from lochan.errors import InvalidInput
-from lochan.kernel.interface import MAX_COMPONENT, MAX_KEY, EncodedBlocks
+from lochan.kernel.interface import MAX_COMPONENT, MAX_KEY, STRETCH_ROWS, EncodedBlocks
 from lochan.kernel.records import Records
 from lochan.kernel.twin.block_builder import RAW, SNAPPY, TRAILER_LENGTH, BlockBuilder, seal
 from lochan.kernel.twin.checksum import crc32c
@@ -58,12 +60,14 @@ class _Index:
         self.open.add(key, _handle_bytes(handle))
 
 
-def encode(records: Records) -> EncodedBlocks:
+def encode(records: Records, breathe: Callable[[], None] | None = None) -> EncodedBlocks:
     """Write data and index blocks. Raises InvalidInput unless keys strictly increase."""
     body, index, block = _Body(), _Index(), BlockBuilder(DATA_RESTARTS)
     raw_value_size = 0
     last: bytes | None = None
     for number, (key, identity, data) in enumerate(records):
+        if breathe is not None and number and number % STRETCH_ROWS == 0:
+            breathe()
         _check_row(number, last, key, identity, data)
         value = join_value(identity, data)
         if last is not None and block.must_end_before(len(key) + 8, len(value)):

@@ -25,9 +25,10 @@ from lochan.kv.store import (
     check_start,
 )
 
-# Pages of a scan grow, so that a look at the first row is cheap and a long scan is fast.
+# Pages of a scan grow, so that a look at the first row is cheap and a long scan is fast. Larger
+# ones are no faster, and every row of one takes the interpreter's lock from other threads.
 _FIRST_PAGE_ROWS = 32
-_LARGEST_PAGE_ROWS = 2048
+_LARGEST_PAGE_ROWS = 512
 _LARGEST_PAGE_BYTES = 4 << 20
 
 _SCAN = "SELECT key, value FROM kv WHERE partition = ? AND key >= ? ORDER BY key LIMIT ?"
