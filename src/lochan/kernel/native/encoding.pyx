@@ -4,11 +4,12 @@
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from lochan.kernel.native.buffers cimport Held, RowsView, at, enlarge, length, release, wrap
-from lochan.kernel.native.coding cimport (
-    SLACK, common_prefix, compare, put_uvarint, store32, uvarint_length,
-)
+from lochan.kernel.native.buffers cimport Held, RowsView, at, length, wrap
 from lochan.kernel.native.checksum cimport crc, masked
+from lochan.kernel.native.coding cimport (
+    common_prefix, compare, put_uvarint, store32, uvarint_length,
+)
+from lochan.kernel.native.growing cimport Bytes, footprint, let_go, put, room
 from lochan.kernel.native.snappy cimport squeeze, worst_case
 
 from lochan.errors import InvalidInput
@@ -26,13 +27,6 @@ cdef uint64_t SET_TRAILER = 1                          # sequence 0, kind SET
 cdef uint64_t SEPARATOR_TRAILER = <uint64_t>0xFFFFFFFFFFFFFF11  # largest sequence, separator
 cdef uint64_t INVALID_TRAILER = 255                    # the index key of a table without rows
 
-
-# Growable bytes. `failed` is set once memory runs out and is checked at the end.
-cdef struct Bytes:
-    uint8_t* data
-    Py_ssize_t size
-    Py_ssize_t capacity
-    bint failed
 
 cdef struct Block:
     Bytes entries
@@ -58,35 +52,6 @@ cdef struct Encoder:
     int64_t estimated
     int64_t index_offset
     int64_t index_length
-
-
-cdef inline size_t footprint(const Bytes* b) noexcept nogil:
-    return b.capacity + SLACK if b.data != NULL else 0
-
-
-cdef inline void let_go(Bytes* b) noexcept nogil:
-    release(b.data, footprint(b))
-
-
-cdef inline bint room(Bytes* b, Py_ssize_t more) noexcept nogil:
-    cdef uint8_t* moved
-    cdef Py_ssize_t wanted = b.size + more
-    if wanted <= b.capacity:
-        return True
-    wanted += wanted >> 1
-    moved = <uint8_t*>enlarge(b.data, b.size, footprint(b), wanted + SLACK)
-    if moved == NULL:
-        b.failed = True
-        return False
-    b.data = moved
-    b.capacity = wanted
-    return True
-
-
-cdef inline void put(Bytes* b, const void* data, Py_ssize_t n) noexcept nogil:
-    if room(b, n):
-        memcpy(b.data + b.size, data, n)
-        b.size += n
 
 
 cdef inline Py_ssize_t block_size(const Block* b) noexcept nogil:
@@ -243,8 +208,8 @@ cdef void flush_data(Encoder* e, const uint8_t* last, Py_ssize_t last_size,
 
 cdef inline bint ran_out(const Encoder* e) noexcept nogil:
     return (e.file.failed or e.partitions.failed or e.separator.failed or e.previous.failed
-            or e.data.entries.failed or e.data.restarts.failed or e.index.entries.failed or e.index.restarts.failed
-            or e.top.entries.failed or e.top.restarts.failed)
+            or e.data.entries.failed or e.data.restarts.failed or e.index.entries.failed
+            or e.index.restarts.failed or e.top.entries.failed or e.top.restarts.failed)
 
 
 cdef void store_index(Encoder* e) noexcept nogil:

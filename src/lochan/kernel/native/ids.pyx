@@ -37,7 +37,7 @@ cdef inline uint8_t* put_record(uint8_t* out, const RowsView* rows, Py_ssize_t i
     return out + n
 
 
-# A name in the making: the ids of the last batch that were not yet hashed, 0 or 1, stand at its end.
+# A name in the making. Of an odd last batch, the last id is not hashed yet.
 cdef struct Naming:
     Stream stream
     uint8_t ids[32 * BATCH]
