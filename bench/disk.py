@@ -15,7 +15,7 @@ from time import monotonic
 from typing import NamedTuple
 
 STILL_S = 0.02  # what a disk does takes well below a millisecond, and tens of megabytes take ten
-_DRAINS = 2  # what gathered in a stretch, at half of what stagers can do, was done after up to 2.1
+_DRAINS = 2  # so long, in lengths of it, what gathered in a stretch was seen to take
 _LOOK_S = 0.004
 _ANSWERED = (0, 4, 11, 15)  # reads, writes, discards, flushes; Documentation/block/stat.rst
 _UNANSWERED = 8

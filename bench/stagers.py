@@ -94,11 +94,6 @@ class Window:
     p99_of_all_s: float
 
     @property
-    def share(self) -> float:
-        """How much of what was offered was done."""
-        return self.done / self.offered if self.offered else 0.0
-
-    @property
     def rate(self) -> float:
         """How many were answered in a second."""
         return self.answered / self.seconds

@@ -68,6 +68,20 @@ def test_apply_equals_a_dictionary(base: Rows, some: Rows, stops: list[int], rul
         assert result.ranges_reused + result.ranges_written == len(range_ids(snapshots, result.id))
 
 
+@examples(40)
+@given(trees, changes, places, cuts, st.integers(1, 3))
+def test_who_breathes_writes_what_others_do(
+    base: Rows, some: Rows, stops: list[int], rule: Cuts, stretch: int
+) -> None:
+    base = {key: (identity, 90 * value) for key, (identity, value) in base.items()}
+    with pytest.MonkeyPatch.context() as patch, open_snapshots(cuts=rule) as snapshots:
+        patch.setattr("lochan.sstable.reader.STRETCH_BLOCKS", stretch)
+        patch.setattr("lochan.committed.apply.STRETCH_ROWS", stretch)
+        start = build(snapshots, base)
+        breathed = snapshots.apply(start, in_chunks(some, stops), breathe=lambda: None)
+        assert breathed == snapshots.apply(start, in_chunks(some, stops))
+
+
 @examples(25)
 @given(st.lists(st.tuples(changes, places), max_size=5), cuts)
 def test_rel_D4_the_way_to_the_same_records_does_not_matter(

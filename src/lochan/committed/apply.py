@@ -2,8 +2,8 @@
 """Base and sorted changes give a new metarange: the heart of a commit.
 
 Changes fall to the base range that may hold their key, or to the end. Ranges without changes are
-passed on whole and unopened; the others are decoded and overlaid beside the caller, or by stretches
-of blocks where others are to have their turn in between. A range whose changes turn out to say what
+passed on whole and unopened; the others are decoded and overlaid beside the caller, or in stretches
+where others are to have their turn in between. A range whose changes turn out to say what
 it holds already is passed on whole as well.
 """
 
@@ -18,10 +18,9 @@ from lochan.committed.range import Range
 from lochan.committed.writer import MetaRangeWriter
 from lochan.errors import InvalidInput
 from lochan.kernel.chosen import kernel
+from lochan.kernel.interface import STRETCH_ROWS
 from lochan.kernel.records import EMPTY, Records
 from lochan.model.ids import MetaRangeId
-
-_STRETCH_BLOCKS = 64  # some 1,500 rows of a lake's objects: a millisecond or two
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +129,7 @@ class _Overlay:
         changes = kernel.concat(self.parts, self.breathe)
         found: list[Records] = []
         changed = 0
-        for base, its in _side_by_side(self._base(), changes):
+        for base, its in self._side_by_side(changes):
             records, differ = kernel.overlay(base, its)
             found.append(records)
             changed += differ
@@ -138,25 +137,28 @@ class _Overlay:
             return _Piece(self.below)
         return _Piece(found, changed)
 
+    def _side_by_side(self, changes: Records) -> Iterator[tuple[Records, Records]]:
+        """Give the rows below with the changes up to the next of them, in stretches."""
+        start = 0
+        below = self._base()
+        current = next(below, EMPTY)
+        for following in below:
+            stop = kernel.lower_bound(changes.keys, following.keys[0])
+            yield from self._short(current, changes.slice(start, stop))
+            current, start = following, stop
+        yield from self._short(current, changes.slice(start, len(changes)))
+
     def _base(self) -> Iterator[Records]:
-        """Give the rows below: at once, or by stretches between which others have their turn."""
         if self.below is None:
-            return
-        table = self.files.range_once(self.below.id)
-        if self.breathe is None:
-            yield table.records()
-            return
-        for first in range(0, table.block_count, _STRETCH_BLOCKS):
-            yield table.scan(first, min(first + _STRETCH_BLOCKS, table.block_count))
+            return iter(())
+        return self.files.range_rows(self.below.id, self.breathe)
+
+    def _short(self, base: Records, changes: Records) -> Iterator[tuple[Records, Records]]:
+        """Cut a pair where many changes fall to few rows, and others are to have their turn."""
+        while self.breathe is not None and len(changes) > STRETCH_ROWS:
+            at = kernel.lower_bound(base.keys, changes.keys[STRETCH_ROWS])
+            yield base.slice(0, at), changes.slice(0, STRETCH_ROWS)
             self.breathe()
-
-
-def _side_by_side(base: Iterator[Records], changes: Records) -> Iterator[tuple[Records, Records]]:
-    """Give each stretch of rows with the changes up to its end; the last with all that are left."""
-    start = 0
-    current = next(base, EMPTY)
-    for following in base:
-        stop = kernel.lower_bound(changes.keys, following.keys[0])
-        yield current, changes.slice(start, stop)
-        current, start = following, stop
-    yield current, changes.slice(start, len(changes))
+            base = base.slice(at, len(base))
+            changes = changes.slice(STRETCH_ROWS, len(changes))
+        yield base, changes

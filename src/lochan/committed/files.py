@@ -17,6 +17,7 @@ from lochan.committed.metarange import NOTHING, MetaRange
 from lochan.environment import Environment
 from lochan.errors import Corruption, NotFound, Unavailable
 from lochan.kernel.chosen import kernel
+from lochan.kernel.records import Records
 from lochan.model.ids import MetaRangeId, RangeId
 from lochan.objects.address import METADATA, metadata_address
 from lochan.objects.store import ObjectStore, SupportsLocalPath
@@ -78,6 +79,20 @@ class Files:
     def range_once(self, id: RangeId) -> StoredTable:  # noqa: A002
         """Open a range for one pass over it, leaving the memory tier to what is looked up."""
         return self._tables.find(id) or self._open(id)
+
+    def range_rows(self, id: RangeId, breathe: Callable[[], None] | None) -> Iterator[Records]:  # noqa: A002
+        """Give the rows of a range for one pass over them.
+
+        All at once, or by stretches of blocks where others are to have their turn in between.
+        """
+        table = self.range_once(id)
+        if breathe is None:
+            yield table.records()
+            return
+        for number, rows in enumerate(table.stretches()):
+            if number:
+                breathe()
+            yield rows
 
     def metarange(self, id: MetaRangeId) -> MetaRange:  # noqa: A002
         """Read a metarange whole; the empty id is the empty one."""

@@ -70,7 +70,8 @@ class Snapshots:
     ) -> Applied:
         """Apply sorted changes; an empty identity removes its key.
 
-        Who breathes does it alone, by this thread, and is called between the pieces of large files.
+        With `breathe` it is done by this thread alone, and that is called between small pieces: so
+        many rows, blocks, or bytes of a file.
         """
         crew = self._crew if breathe is None else alone(breathe)
         return apply(self.files, self.cuts, crew, self.files.metarange(base), changes)

@@ -51,7 +51,8 @@ class MetaRangeWriter:
     def add_range(self, found: Range) -> None:
         """Go on with a whole range, reused where the cuts allow it."""
         if self._unfinished or self._held is not None:
-            self.add_records(self._files.range_once(found.id).records())
+            for rows in self._files.range_rows(found.id, self._crew.breathe):
+                self.add_records(rows)
             return
         self._advance(found.min_key, found.max_key)
         if self._cuts.ends(found):
@@ -99,10 +100,10 @@ class MetaRangeWriter:
     def _release_held(self) -> None:
         if self._held is None:
             return
-        records = self._files.range_once(self._held.id).records()
+        rows = list(self._files.range_rows(self._held.id, self._crew.breathe))
         self._held = None
-        self._unfinished.append(records)
-        self._carried = records.raw_size
+        self._unfinished = rows
+        self._carried = sum(each.raw_size for each in rows)
 
     def _advance(self, first: bytes, last: bytes) -> None:
         if self._last_key is not None and first <= self._last_key:

@@ -2,9 +2,10 @@
 """What a kernel offers. `native` (Cython) and `twin` (pure Python) both offer exactly this.
 
 Equal input gives equal output, byte for byte, from both; `tests/unit/kernel` runs every test on
-both and compares them. All functions are pure. The native ones release the interpreter lock while
-they work, so two threads use two cores. Where a whole range takes them long they can breathe: they
-call what they are given, with the lock, between stretches of STRETCH_ROWS rows or a little more.
+both and compares them. All functions are pure, but for what `breathe` does. The native ones release
+the interpreter lock while they work, so two threads use two cores. Where a whole range takes them
+long they can breathe: they call what they are given, with the lock, between stretches of
+STRETCH_ROWS rows; `concat` does so between parts that together have as many.
 
 Damaged or hostile input raises `Corruption` with the file's name and the offset of the block; it
 never reads out of bounds, and allocates no more than the limits below say. Formats:

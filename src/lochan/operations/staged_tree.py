@@ -82,10 +82,10 @@ def _applied(
     Writers wait for a processor a dozen times a write. Beside one thread that gives way they get
     one; beside as many as there are processors they wait each time (docs/decisions).
     """
-    first = list(islice(_paced(chunks, Pace(lake)), FEW))
+    first = list(islice(chunks, FEW))
     if len(first) < FEW:
         return snapshots.apply(under, first)
-    pace = Pace(lake)  # of the other thread
+    pace = Pace(lake)
     paced = _paced(chain(first, chunks), pace)
     with lake.environment.executor(1, background=True) as own:
         return own.submit(snapshots.apply, under, paced, breathe=pace.breathe).result()

@@ -2,7 +2,7 @@
 """Write a table file: rows and index from the kernel, then properties, metaindex and footer.
 
 The id needs every row and the bytes need every row, but neither needs the other until the end, so
-the two run side by side where an executor is given.
+the two run side by side where an executor is given and nobody breathes.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commits at the default cuts: what a change of one key costs among many."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import pytest
 
 from lochan.committed import Cuts, Snapshots
 from lochan.errors import InvalidInput
+from lochan.kernel.interface import STRETCH_ROWS
 from lochan.kernel.records import EMPTY, Records
 from lochan.model.ids import EMPTY_TREE
 from support.generated_rows import generated, in_pieces
@@ -70,13 +71,44 @@ def test_a_range_that_stays_as_it_is_is_reused_by_who_breathes(snapshots: Snapsh
     assert (same.id, same.changed, same.ranges_written) == (base.id, 0, 0)
 
 
-def test_changes_that_are_not_sorted_across_chunks_are_refused() -> None:
+@pytest.mark.parametrize("place", [b"a", b"k9", b"z"])
+def test_many_changes_that_fall_to_few_rows_are_cut_as_well(place: bytes) -> None:
+    rows = Records.of((place + b"%06d" % number, b"1", b"") for number in range(20_000))
+    breaths = list[None]()
+    with open_snapshots(cuts=Cuts()) as opened:
+        base = build(opened, numbered(20))
+        found = opened.apply(base, [rows], breathe=lambda: breaths.append(None))
+        assert found == opened.apply(base, [rows])
+        assert found.changed == len(rows)
+    joined_written_named = 3  # and overlaid
+    assert len(breaths) > joined_written_named * (len(rows) // STRETCH_ROWS)
+
+
+def test_a_breath_that_fails_ends_it_and_nothing_is_written_afterwards() -> None:
+    watched, left = Watched(memory_objects()), iter(range(20))
+
+    def breathe() -> None:
+        if next(left, None) is None:
+            raise InterruptedError
+
+    with open_snapshots(watched.objects, Cuts(5_000, 1 << 30)) as opened:
+        with pytest.raises(InterruptedError):
+            opened.apply(EMPTY_TREE, in_pieces(30_000), breathe=breathe)
+        written = list(watched.written)
+        assert len(written) > 0
+    assert watched.written == written
+
+
+@pytest.mark.parametrize("breathe", [None, lambda: None])
+def test_changes_that_are_not_sorted_across_chunks_are_refused(
+    breathe: Callable[[], None] | None,
+) -> None:
     with open_snapshots() as small:
         base = build(small, numbered(20))
         for keys in ([b"k005", b"k004"], [b"k005", b"k005"], [b"z2", b"z1"], [b"z", b"z"]):
             chunks = [Records.of([(key, b"2", b"")]) for key in keys]
             with pytest.raises(InvalidInput, match="sort the changes first"):
-                small.apply(base, chunks)
+                small.apply(base, chunks, breathe=breathe)
 
 
 def test_a_large_snapshot_is_written_while_its_records_still_come() -> None:

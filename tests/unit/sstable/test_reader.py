@@ -39,6 +39,26 @@ def test_blocks_are_found_and_scanned_by_number(kernel: Kernel) -> None:
     assert list(opened.get_many(Column.of([b"zzz"]))) == [(b"zzz", b"", b"")]
 
 
+def test_stretches_together_are_all_rows(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    records = sample_range()
+    name, data = written(records, "ranges", kernel)
+    table = read_table(data, name, kernel=kernel)
+    monkeypatch.setattr("lochan.sstable.reader.STRETCH_BLOCKS", 2)
+    found = list(table.stretches())
+    assert len(found) == -(-table.block_count // 2) > 1
+    assert [row for rows in found for row in rows] == list(records)
+
+
+def test_stretches_are_bounded_together(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    records = sample_range()
+    name, data = written(records, "ranges", kernel)
+    table = read_table(data, name, kernel=kernel)
+    monkeypatch.setattr("lochan.sstable.reader.STRETCH_BLOCKS", 1)
+    monkeypatch.setattr("lochan.sstable.reader.MAX_SCAN", records.raw_size - 1)
+    with pytest.raises(Corruption, match="more than any file of ours"):
+        list(table.stretches())
+
+
 def test_a_name_may_be_a_path_that_ends_with_the_id(kernel: Kernel) -> None:
     name, data = written(tiny_range(), "ranges", kernel)
     assert read_table(data, f"_lakefs/{name}", kernel=kernel).verify() == 2

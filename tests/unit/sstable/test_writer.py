@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from lochan.errors import InvalidInput
-from lochan.kernel.interface import Kernel
+from lochan.kernel.interface import STRETCH_ROWS, Kernel
 from lochan.kernel.records import EMPTY, Records
 from lochan.sstable import TableFile, read_table, write_table
 from lochan.sstable.format import FOOTER_LENGTH, get_footer
@@ -18,6 +18,23 @@ def test_what_a_file_says_about_itself_is_what_was_written(kernel: Kernel) -> No
     assert (made.min_key, made.max_key) == (records.keys[0], records.keys[-1])
     assert (made.count, made.raw_size) == (len(records), records.raw_size)
     assert made.id == kernel.file_id(records).hex()
+
+
+def test_who_breathes_makes_the_same_file_without_the_executor(kernel: Kernel) -> None:
+    records = Records.of((b"%05d" % number, b"i", b"") for number in range(STRETCH_ROWS + 1))
+    breaths = list[None]()
+    with ThreadPoolExecutor(1) as threads:
+        threads.shutdown()  # it would refuse
+        made = write_table(
+            records,
+            "ranges",
+            CUT,
+            executor=threads,
+            breathe=lambda: breaths.append(None),
+            kernel=kernel,
+        )
+    assert made == write_table(records, "ranges", CUT, kernel=kernel)
+    assert len(breaths) == 2
 
 
 def test_the_footer_is_53_bytes_of_handles_version_and_magic(kernel: Kernel) -> None:

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kernel in Cython: the twin's functions, without the interpreter lock and with bounds checks.
 
-Bottom up: coding (varints), buffers (columns), checksum, snappy, sha256; then ids; encoding (writes
-blocks); blocks (reads one), decoding (its rows into columns), index and table (read a file); rows
-(sort, pick, join), staged (rows not committed yet), entry_columns, entry_objects and entry_encoding
-(what rows say), hash_set (which objects are known), and algebra (overlay, diff, merge). C is used
-only where the processor's own instructions or pages are called for.
+Bottom up: coding (varints), buffers (columns), growing (bytes), checksum, snappy, sha256; then ids;
+encoding (writes blocks); blocks (reads one), decoding (its rows into columns), index and table
+(read a file); rows (sort, pick, join), staged (rows not committed yet), entry_columns,
+entry_objects and entry_encoding (what rows say), hash_set (which objects are known), and algebra
+(overlay, diff, merge). C is used only where the processor's own instructions or pages are called
+for.
 """
 
 from lochan.kernel.native.algebra import diff, merge, overlay

@@ -239,11 +239,14 @@ cdef int append_run(Builder* b, const View* source, Py_ssize_t start,
 
 
 cdef object finish_builder(Builder* b):
-    """Hand the buffers over to Python; the builder is empty afterwards."""
-    data = wrap(b.data, b.size, b.capacity + SLACK)
+    """Hand the buffers over to Python; the builder is empty afterwards, also when that fails."""
+    cdef uint8_t* bytes_given = b.data
+    cdef int64_t* offsets_given
     b.data = NULL
-    offsets = wrap_int64(b.offsets, b.count + 1, b.offset_capacity * sizeof(int64_t))
+    data = wrap(bytes_given, b.size, b.capacity + SLACK)
+    offsets_given = b.offsets
     b.offsets = NULL
+    offsets = wrap_int64(offsets_given, b.count + 1, b.offset_capacity * sizeof(int64_t))
     return Column(data, offsets)
 
 

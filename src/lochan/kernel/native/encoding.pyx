@@ -228,6 +228,8 @@ cdef void store_index(Encoder* e) noexcept nogil:
         e.index_length = store_block(e, e.index.entries.data, e.index.entries.size)
         return
     cut_partition(e, e.previous.data, e.previous.size)
+    if ran_out(e):
+        return
     p = e.partitions.data
     for i in range(e.partition_count):
         memcpy(sizes, p, 16)
