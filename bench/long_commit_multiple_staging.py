@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """One long commit while many stage: the scenario that seed 000 asks to be measured.
 
-Sixteen stagers write to the branch whose half a million staged objects are being committed. First
-they write as fast as they can, which gives the saturated rate. Then half of that is offered on a
-fixed timetable, by turns without the commit and with it, five times, of which the median counts.
-Without the commit it is for as long as the last one took: a pause of the machine that comes once in
-ten seconds would else be met on one side only. Writes that the disk held up by standing still do
-not count for a p99; the table says how many do, and what it is of all. A window in which fewer than
-nine tenths count measured nothing; where most are so, neither did the row. Of two middle windows
-the quicker one counts without the commit, the slower one with it.
+Sixteen stagers write to the branch whose half a million staged objects are being committed, in five
+rounds of which the median counts. In each they first write as fast as they can, which gives the
+saturated rate of that time: a shared machine is not always as fast. Then half of it is offered on a
+fixed timetable, without the commit and with it. Without it that lasts as long as the last one took:
+a pause of the machine that comes once in ten seconds would else be met on one side only.
+
+Writes that the disk held up by standing still do not count for a p99; the table says how many do,
+and what it is of all. A window in which fewer than nine tenths count measured nothing; where most
+are so, neither did the row. Of two middle windows the quicker one counts without the commit, the
+slower one with it.
+
 SQLite and PostgreSQL, both with fsync; stagers in the committer's own process, where they share one
 interpreter lock with it, and in others.
 """
@@ -36,6 +39,7 @@ STAGERS = 16
 PROCESSES = 4
 ROUNDS = chosen(5, small=1)  # of which the median counts
 WARM_UP_S = chosen(1.0, small=0.1)
+SATURATED_S = chosen(4.0, small=0.3)
 WINDOW_S = chosen(10.0, small=0.3)  # before the first commit
 LEAST_SHARE = 0.95
 LEAST_COUNTED = 0.9
@@ -63,20 +67,19 @@ class Scenario:
         self._stagers = stagers
         self._disk = disk
         self._numbers = count(1)
-        self._length_s = WINDOW_S
 
     def measured(self) -> Figures:
-        """Run all four, those with a timetable by turns; as much is staged in each of them."""
-        self._stage()
-        saturated = self._load(0.0, commits=False)
-        half = saturated.rate / 2
-        alone, beside = [], []
+        """Run all four, the last one once; as much is staged in each of them."""
+        saturated, alone, beside = list[Window](), list[Window](), list[Window]()
         for _ in range(ROUNDS):
-            alone.append(self._load(half, commits=False))
-            beside.append(self._load(half, commits=True))
-            self._length_s = beside[-1].seconds
             self._stage()
-        return Figures(saturated, self._load(0.0, commits=True), alone, beside)
+            saturated.append(self._load(0.0, SATURATED_S))
+            half = saturated[-1].rate / 2
+            alone.append(self._load(half, beside[-1].seconds if beside else WINDOW_S))
+            beside.append(self._load(half))
+        self._stage()
+        middle = sorted(saturated, key=lambda window: window.rate)[ROUNDS // 2]
+        return Figures(middle, self._load(0.0), alone, beside)
 
     def _stage(self) -> None:
         """Stage what will be committed, and have it written down before anything is measured."""
@@ -85,16 +88,16 @@ class Scenario:
             settle(self._ground.kv)
         os.sync()
 
-    def _load(self, rate: float, *, commits: bool) -> Window:
-        """Offer a load; the window is the commit's length, or that of the one before."""
+    def _load(self, rate: float, seconds: float | None = None) -> Window:
+        """Offer a load for so long, or for as long as a commit takes."""
         self._stagers.begin(Timetable(monotonic(), rate, next(self._numbers)))
         sleep(WARM_UP_S)
         start = monotonic()
-        if commits:
+        if seconds is None:
             said = CommitRequest("bench", "long")
             commit(self._ground.lake, self._ground.repository, MAIN, said)
         else:
-            sleep(self._length_s)
+            sleep(seconds)
         end = monotonic()
         return self._stagers.finish(end).within(start, end, self._disk.stills())
 
