@@ -34,7 +34,7 @@ datum: {tries: 1}
 STEPS = b"""\
 def count(text, out):
     print("counting", text.path)
-    out.write(text.path, str(len(text.read_text().split())))
+    out.write(text.path, str(len(text.read_bytes().split())))
 
 def total(counts, out):
     out.write("total", str(sum(int(file.read_text()) for file in counts)))

@@ -120,6 +120,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield Served(api)
 
 
+def test_a_job_has_a_shard_to_show_beside_objects_that_are_no_text(served: Served) -> None:
+    served.lake.make()
+    at = "/repositories/lake/branches/main"
+    served.api.post(f"{at}/objects", params={"path": "no text"}, body=b"\xff")
+    served.api.post(f"{at}/commits", json={"message": "no text"})
+    assert served.lake.job_with_shard()
+
+
 @each_route
 def test_every_answer_is_one_that_the_document_describes(served: Served, route: Route) -> None:
     served.ask(route, EXAMPLES)
