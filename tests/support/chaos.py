@@ -90,7 +90,8 @@ class Chaos:
         self._seed = seed
         self._writes = 0
         self._jumped = False
-        self.world = World(seed, plan=self._plan(), schedule=self._schedule())
+        plan, schedule = self._plan(), self._schedule()
+        self.world = World(seed, plan=plan, schedule=schedule, footprints=False)
         self.scene = Scene(self.world, ground, faulty=True, reads=self._reads())
         self._ground = ground
         for server in range(SERVERS):
@@ -150,7 +151,7 @@ class Chaos:
 
     def _calm(self) -> int:
         """Let new servers work on what is left; nothing fails, and everything succeeds."""
-        world = World(self._seed + 1)
+        world = World(self._seed + 1, footprints=False)
         left = Ground.of(self.scene.inner, self._ground)
         scene = Scene(world, left)
         scene.sealed = True

@@ -89,6 +89,7 @@ class PlainEnvironment(RealEnvironment):
 
 
 PLAIN = PlainEnvironment()
+REAL = RealEnvironment()  # for stores in memory, which take no more than a lock from it
 
 
 class RememberedSnapshots(Snapshots):
@@ -166,7 +167,7 @@ class Ground:
     """A lake with one repository, prepared once by the real stories, and copied for each run."""
 
     def __init__(self, prepare: Callable[["Ground"], object] = lambda _: None) -> None:
-        self._store = MemoryStore(PLAIN)
+        self._store = MemoryStore(REAL)
         self.repository: Repository = add_repository(self._store, PLAIN, NAMESPACE)
         self.lake = plain_lake(self._store)
         self.commits: dict[str, Commit] = {}
@@ -226,7 +227,7 @@ class Ground:
 
 def copy_of(store: MemoryStore) -> MemoryStore:
     """Copy a store, row by row."""
-    copied = MemoryStore(PLAIN)
+    copied = MemoryStore(REAL)
     for name, partition in store._partitions.items():
         copied._partitions[name] = own = _Partition()
         own.keys, own.values = partition.keys.copy(), partition.values.copy()

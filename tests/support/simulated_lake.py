@@ -28,7 +28,7 @@ from lochan.operations.lake import Lake, Storage
 from lochan.operations.view import tokens_of
 from lochan.refs.cleaner import Cleaner
 from lochan.refs.repositories import is_same
-from lochan.refs.tables import repositories
+from lochan.refs.tables import RepositoryTables, repositories
 from lochan.testing.simulation import Kind, Operation, Result, World, check_history
 from lochan.testing.simulation.solo import SoloEnvironment
 from support.lakes import NAME
@@ -146,7 +146,7 @@ class Scene:
             return {}
         if found.record.repository_state is not RepositoryState.ACTIVE:
             return {}
-        tables = plain_lake(self.inner).tables(self.repository)
+        tables = RepositoryTables.of(self.inner, self.repository)
         return {branch.branch_id: branch for _, branch in tables.branches.scan()}
 
     def state(self) -> Tree:
@@ -160,7 +160,7 @@ class Scene:
 
     def chain(self, head: CommitId) -> Iterator[Commit]:
         """Walk the first parents of a commit."""
-        commits = plain_lake(self.inner).tables(self.repository).commits
+        commits = RepositoryTables.of(self.inner, self.repository).commits
         found = commits.get(head.encode()).record
         yield found
         while found.parents:

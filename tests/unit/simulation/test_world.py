@@ -68,6 +68,22 @@ def test_the_same_seed_gives_the_same_run(seed: int) -> None:
     assert len(traces[0][0]) > 3
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_run_is_the_same_whether_or_not_it_notes_what_steps_touch(seed: int) -> None:
+    taken = []
+    for footprints in (True, False):
+        world = World(
+            seed, plan=random_faults(seed, 0.05, [Fault.CRASH_AFTER], 2), footprints=footprints
+        )
+        two_increments(Rules())(world)
+        world.run()
+        assert all(bool(step.footprint) is footprints for step in world.trace)
+        taken.append([(step.process, step.label) for step in world.trace])
+
+    assert taken[0] == taken[1]
+    assert len(taken[0]) > 3
+
+
 def test_different_seeds_give_different_runs() -> None:
     def order(seed: int) -> tuple[str, ...]:
         world = World(seed)

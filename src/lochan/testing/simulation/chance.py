@@ -41,7 +41,7 @@ class Chance:
 
     def pick(self, items: Sequence[T]) -> T:
         """Choose one of several."""
-        return items[self.below(len(items))]
+        return items[self.number() % len(items)]
 
     def bytes(self, count: int) -> bytes:
         """Give this many bytes."""

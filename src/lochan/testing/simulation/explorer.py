@@ -118,7 +118,9 @@ class _Path:
         if self._at and not self._states[self._at - 1].learned:
             state = self._states[self._at - 1]
             state.learned = True
-            state.footprint = self._relations.known(self._trace[self._at - 1].footprint)
+            footprint = self._trace[self._at - 1].footprint
+            assert footprint is not None
+            state.footprint = self._relations.known(footprint)
             if self._reduce:
                 self._order(self._at - 1)
 
@@ -230,11 +232,15 @@ def random_runs(
     *,
     order: Callable[[int], Schedule] = RandomOrder,
     plan: PlanMaker = _no_plan,
+    footprints: bool = False,
 ) -> Explored:
-    """Run a scenario once a seed, until one is wrong; `order` makes the schedule of a seed."""
+    """Run a scenario once a seed, until one is wrong; `order` makes the schedule of a seed.
+
+    A check that looks at what steps touched asks for `footprints`.
+    """
     seen = Explored()
     for seed in seeds:
-        world = World(seed, schedule=order(seed), plan=plan(seed))
+        world = World(seed, schedule=order(seed), plan=plan(seed), footprints=footprints)
         if not _run(world, make_scenario, check, seen):
             seen.seed = seed
             seen.schedule = tuple(taken.process for taken in world.trace)

@@ -26,6 +26,7 @@ class SimulatedStore:
         self._store = store
         self._calls = calls
         self._thing = calls.turns.thing("kv")
+        self._footprints = calls.turns.footprints
         self._page_rows = page_rows
 
     def get(self, partition: bytes, key: bytes) -> Versioned:
@@ -94,7 +95,8 @@ class SimulatedStore:
         self._calls.write(operation, _text(partition), _text(key), work)
 
     def _touch(self, partition: bytes, key: bytes | Span, mode: Mode) -> None:
-        self._calls.turns.touch((self._thing, partition), key, mode)
+        if self._footprints:
+            self._calls.turns.touch((self._thing, partition), key, mode)
 
 
 @lru_cache(maxsize=10_000)

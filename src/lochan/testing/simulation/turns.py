@@ -17,6 +17,9 @@ woken earlier sleeps longer, which may always happen.
 
 A run is over when every foreground process is done and background processes only sleep or wait. A
 scenario for the explorer has no background timers: a run's end is no step that it could move.
+
+What steps touch is noted for the explorer. Where nobody asks for it, noting it would be a seventh
+of a run's time.
 """
 
 from collections import Counter
@@ -54,7 +57,7 @@ class Taken(NamedTuple):
 
     process: str
     label: str
-    footprint: Footprint
+    footprint: Footprint | None  # None: nobody asked for it to be noted
 
 
 class Process:
@@ -102,14 +105,15 @@ class Process:
 class Turns:
     """All processes of a run, and the loop that lets one after the other take a step."""
 
-    def __init__(self) -> None:
-        """Begin with nobody, at time 0."""
+    def __init__(self, *, footprints: bool = True) -> None:
+        """Begin with nobody, at time 0; say whether to note what each step touches."""
         self.processes: dict[str, Process] = {}
         self.current: Process | None = None
         self.trace: list[Taken] = []
         self.elapsed = 0.0
+        self.footprints = footprints
         self._atomic = False
-        self._killed = False  # somebody, in the current step
+        self._ended = False  # whether somebody has died or is done who was not buried yet
         self._hub: greenlet | None = None
         self._unstarted: list[Process] = []
         self._alive: list[Process] = []  # those who are not known to be done, in order of birth
@@ -142,7 +146,7 @@ class Turns:
 
     def touch(self, space: object, part: object, mode: Mode) -> None:
         """Note that the current step touches a thing."""
-        if self.current is not None:
+        if self.footprints and self.current is not None:
             self.current.accesses.add(Access(space, part, mode))
 
     def switch(
@@ -174,10 +178,9 @@ class Turns:
         """Let every process of a node die where it is; the caller too if it is one of them."""
         for process in self.processes.values():
             if process.node == node:
-                self._killed = True
                 self.touch(("node", node), None, Mode.KILL)
             if node in {process.node, process.name}:
-                process.dead = True
+                process.dead = self._ended = True
         if self.current is not None and self.current.dead:
             raise Crashed(f"{node} crashes")
 
@@ -186,6 +189,7 @@ class Turns:
         self._hub = greenlet.getcurrent()
         try:
             self._start()
+            self._bury()
             while enabled := self.enabled():
                 if len(self.trace) >= max_steps:
                     raise Livelock(f"no end after {max_steps} steps: {self._waiting()}")
@@ -203,46 +207,55 @@ class Turns:
         can: list[str] = []
         sleepers: list[str] = []
         for process in self._alive:
-            if process.dead or process.done:
-                continue
-            if process.wake is not None:
-                sleepers.append(process.name)
-            elif process.ready is None or process.ready():
+            if process.ready is not None:
+                if process.ready():
+                    can.append(process.name)
+            elif process.wake is None:
                 can.append(process.name)
-        if sleepers and any(each.foreground and not each.done for each in self._alive):
+            else:
+                sleepers.append(process.name)
+        if sleepers and any(process.foreground for process in self._alive):
             can.extend(sleepers)
         return can
 
     def _step(self, process: Process) -> None:
-        accesses = process.accesses = process.usual.copy()
         label = process.label
         if label == "start":
             raise ValueError(f"{process.name} was chosen before it began")
+        woke = process.wake is not None
         if process.wake is not None:
             self.elapsed = max(self.elapsed, process.wake)
-            accesses.add(_CLOCK_WRITE)
-        self._killed = False
+        if self.footprints:
+            process.accesses = process.usual.copy()
         self._resume(process)
-        if self._unstarted:
-            accesses |= self._start()
-        if process.wake is not None:  # it went to sleep, and has looked at the clock for that
-            accesses.add(_CLOCK_READ)
-        if process.done or self._killed:
+        begun = self._start()
+        if self._ended:
             self._bury()
-        self.trace.append(Taken(process.name, label, frozenset(accesses)))
+        footprint = self._footprint(process, begun, woke=woke) if self.footprints else None
+        self.trace.append(Taken(process.name, label, footprint))
+
+    def _footprint(self, process: Process, begun: set[Access], *, woke: bool) -> Footprint:
+        """Sum up what a step has touched, and what those did who were begun in it."""
+        touched = process.accesses | begun
+        if woke:
+            touched.add(_CLOCK_WRITE)
+        if process.wake is not None:  # it went to sleep, and has looked at the clock for that
+            touched.add(_CLOCK_READ)
+        return frozenset(touched)
 
     def _start(self) -> set[Access]:
         """Bring new processes to their first switch, and say what that touched."""
         touched: set[Access] = set()
         while self._unstarted:
             process = self._unstarted.pop(0)
+            assert process.greenlet is not None
+            process.greenlet.parent = self._hub
             self._resume(process)
             touched |= process.accesses
         return touched
 
     def _resume(self, process: Process) -> None:
         assert process.greenlet is not None
-        process.greenlet.parent = self._hub
         self.current = process
         process.greenlet.switch()
         self.current = None
@@ -253,11 +266,12 @@ class Turns:
             if process.dead and not process.done:
                 self.current = process
                 assert process.greenlet is not None
-                process.greenlet.parent = self._hub
+                process.greenlet.parent = self._hub  # also of one that never began
                 process.greenlet.throw(Crashed(f"{process.name} crashes"))
                 process.done = bool(process.greenlet.dead)
                 self.current = None
         self._alive = [process for process in self._alive if not process.done]
+        self._ended = False
 
     def _abandon(self) -> None:
         """End what is left (background work, or everything after an error)."""
@@ -275,7 +289,7 @@ class Turns:
         except Exception as error:  # noqa: BLE001 - run() raises it, in the tester's stack
             process.error = error
         finally:
-            process.done = True
+            process.done = self._ended = True
 
     def _waiting(self) -> str:
         left = (p for p in self._alive if p.foreground and not p.done)

@@ -38,12 +38,20 @@ class World:
     """One run, from its scene to its end."""
 
     def __init__(
-        self, seed: int = 0, *, plan: Plan = no_faults, schedule: Schedule | None = None
+        self,
+        seed: int = 0,
+        *,
+        plan: Plan = no_faults,
+        schedule: Schedule | None = None,
+        footprints: bool = True,
     ) -> None:
-        """Let the seed decide everything; the schedule is at random unless one is given."""
+        """Let the seed decide everything; the schedule is at random unless one is given.
+
+        Without `footprints` the trace does not say what steps touched, and a run takes less time.
+        """
         self.seed = seed
         self.schedule = schedule or RandomOrder(seed)
-        self._turns = Turns()
+        self._turns = Turns(footprints=footprints)
         self.environment = SimulatedEnvironment(seed, self._turns)
         self._calls = Calls(self._turns, self.environment, plan)
 
