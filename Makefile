@@ -11,12 +11,14 @@ SERVERS ?= auto
 FRESH ?=
 VENV := .venv
 NO_TESTS := 5
+VERIFIED := docs/campaigns/verify.jsonl
+LEDGERS := --ledger=.cache/verify.jsonl $(if $(FRESH),,--kept=$(VERIFIED))
 BIN := $(VENV)/bin
 NATIVE := $(wildcard src/lochan/kernel/native/*.pyx src/lochan/kernel/native/*.pxd src/lochan/kernel/native/*.h)
 PROTO := src/lochan/model/records.proto src/lochan/model/access.proto src/lochan/model/tasks.proto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check bench verify verify-ci servers fmt lock proto clean
+.PHONY: help demo serve test check bench verify verify-ci verified servers fmt lock proto clean
 
 help:
 	@echo 'demo     the main job end to end: server, data in, branch, merge, Spark, a pipeline'
@@ -26,6 +28,7 @@ help:
 	@echo 'verify   the campaigns: crashes, corruption, fuzzing, large trees (hours); goes on where it was stopped'
 	@echo 'verify-ci  the campaigns of every change: simulations of the protocol (some 20 minutes)'
 	@echo '         both leave out what passed before on the same sources; FRESH=1 begins anew'
+	@echo 'verified  write what verify has passed on these sources into docs/campaigns, for other machines to go on from'
 	@echo 'bench    the figures, each beside its yardstick'
 	@echo 'servers  get what some tests speak to: sst_dump, PostgreSQL, FUSE (by apt-get, as root), Azurite (by npm)'
 	@echo 'fmt      format the sources'
@@ -72,10 +75,10 @@ bench: $(VENV)/kernel
 verify: $(VENV)/kernel
 	@sh .ci/servers '$(SERVERS)' verify
 	$(if $(FRESH),rm -f .cache/verify.jsonl)
-	$(BIN)/python -m pytest -n 2 --dist worksteal --ledger=.cache/verify.jsonl \
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(LEDGERS) \
 		-m 'campaign and beside_others' $(PYTEST_ARGS); \
 	shared=$$?; test $$shared -ne 2 || exit 2; \
-	$(BIN)/python -m pytest --ledger=.cache/verify.jsonl -m 'campaign and not beside_others' $(PYTEST_ARGS); \
+	$(BIN)/python -m pytest $(LEDGERS) -m 'campaign and not beside_others' $(PYTEST_ARGS); \
 	alone=$$?; test $$shared -eq 0 || test $$shared -eq $(NO_TESTS) || exit $$shared; \
 	test $$alone -eq 0 || { test $$alone -eq $(NO_TESTS) && test $$shared -eq 0; }
 
@@ -83,6 +86,9 @@ verify-ci: $(VENV)/kernel
 	$(if $(FRESH),rm -f .cache/verify-ci.jsonl)
 	$(BIN)/python -m pytest -n 2 --dist worksteal --ledger=.cache/verify-ci.jsonl \
 		-m ci_campaign $(PYTEST_ARGS)
+
+verified: $(VENV)/kernel
+	PYTHONPATH=tests $(BIN)/python -m support.ledger .cache/verify.jsonl $(VERIFIED)
 
 servers:
 	@sh .ci/servers auto verify

@@ -2,11 +2,17 @@
 """A campaign of hours that goes on where it was stopped.
 
 With `--ledger=FILE` each test that passes is written down there, with its tally and a digest of
-what it ran on: sources, tests, pinned packages, compiled kernel, Python. What was written down for
-the same digest is not run again, and its tally is counted again. A changed file changes the digest,
-so that everything runs; a test that failed, was skipped or was under way when the run was killed
-runs, too. What has failed once is told to the end, also where it passed later: nobody repeats a
-campaign until it is green and does not know.
+what it ran on: sources, tests, pinned packages, Python. What was written down for the same digest
+is not run again, and its tally is counted again. A changed file changes the digest, so that
+everything runs; a test that failed, was skipped or was under way when the run was killed runs, too.
+What has failed once is told to the end, also where it passed later: nobody repeats a campaign until
+it is green and does not know.
+
+Several machines can share a campaign. `--kept=FILE` names what was written down elsewhere: it is
+read and never written, but by `python -m support.ledger LEDGER KEPT`, which adds what a ledger says
+of the present sources and drops what is said of others. The compiled kernel is therefore no part of
+the digest: each machine makes other bytes of the same sources, and make sees to it that they are
+made of these.
 
 One line of JSON a test, flushed at once. When tests run in several processes, the one that
 distributes them reads and writes the file, and tells the others what to leave out: they must agree
@@ -29,7 +35,7 @@ SOURCES = (
     *("src", "tests", "bench", "docs/formal"),
     *("pyproject.toml", "requirements.lock", "setup.py"),
 )
-MADE = {".pyc", ".c"}
+MADE = {".pyc", ".c", ".so"}
 _DONE = "ledger_done"
 
 
@@ -44,7 +50,7 @@ class Ended(msgspec.Struct, frozen=True):
 
 def digest_of(root: Path) -> str:
     """Sum up what tests run on, in bytes that another file or another Python would change."""
-    summed = sha256(sys.version.encode())
+    summed = sha256("{}.{}".format(*sys.version_info).encode())
     for path in _files(root):
         content = path.read_bytes()
         summed.update(f"\0{path.relative_to(root).as_posix()}\0{len(content)}\0".encode())
@@ -76,13 +82,26 @@ def read(file: Path, digest: str) -> Iterator[Ended]:
             yield ended
 
 
+def keep(ledger: Path, kept: Path, root: Path) -> int:
+    """Add what a ledger says of the present sources to what is kept of them; gives the tests."""
+    digest = digest_of(root)
+    ended = {
+        (each.test, each.passed): each for file in (kept, ledger) for each in read(file, digest)
+    }
+    lines = [msgspec.json.encode(ended[key]) + b"\n" for key in sorted(ended)]
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_bytes(b"".join(lines))
+    return sum(passed for _, passed in ended)
+
+
 class Ledger:
     """The file of one campaign, in the process that distributes its tests."""
 
-    def __init__(self, file: Path, root: Path) -> None:
+    def __init__(self, file: Path, root: Path, kept: Path | None = None) -> None:
         self.file = file
         self.digest = digest_of(root)
-        ended = list(read(file, self.digest))
+        files = [each for each in (kept, file) if each is not None]
+        ended = [each for named in files for each in read(named, self.digest)]
         self.earlier = {each.test: each for each in ended if each.passed}
         self.failed = {each.test for each in ended if not each.passed}  # now or earlier
         self.changed = False  # a source, since this run began
@@ -133,13 +152,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Know the option."""
     said = "leave out what this file says has passed on the same sources, and add what passes"
     parser.addoption("--ledger", metavar="FILE", type=Path, default=None, help=said)
+    said = "with --ledger: leave out what this file says has passed on the same sources, too"
+    parser.addoption("--kept", metavar="FILE", type=Path, default=None, help=said)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Open the ledger, if one is named, in the process that distributes the tests."""
     file: Path | None = config.getoption("ledger")
     if file is not None and not hasattr(config, "workerinput"):
-        ledger = config.stash[_LEDGER] = Ledger(config.rootpath / file, config.rootpath)
+        root, kept = config.rootpath, config.getoption("kept")
+        ledger = Ledger(root / file, root, root / kept if kept is not None else None)
+        config.stash[_LEDGER] = ledger
         config.stash[EARLIER] = ledger.tally
         config.pluginmanager.register(ledger)
 
@@ -198,3 +221,8 @@ def pytest_terminal_summary(
         terminalreporter.write_line(
             "sources changed meanwhile: what passed after that is not in the ledger", red=True
         )
+
+
+if __name__ == "__main__":
+    came, went = map(Path, sys.argv[1:])
+    print(f"{keep(came, went, Path.cwd()):,} tests have passed on these sources; see {went}")

@@ -72,7 +72,13 @@ class Campaign:
     code = 0  # of the last run
 
     def run(self, *options: str, ledger: str = "--ledger=.cache/some.jsonl") -> str:
-        command = [sys.executable, "-m", "pytest", "-p", "xdist", *filter(None, [ledger]), *options]
+        return self._python("pytest", "-p", "xdist", *filter(None, [ledger]), *options)
+
+    def keep(self, ledger: str = ".cache/some.jsonl") -> str:
+        return self._python("support.ledger", ledger, "docs/kept.jsonl")
+
+    def _python(self, module: str, *options: str) -> str:
+        command = [sys.executable, "-m", module, *options]
         # Of the run that this one is a part of nothing is to be known.
         around = {name: value for name, value in os.environ.items() if "PYTEST" not in name}
         around |= {"PYTHONPATH": str(TESTS), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
@@ -160,6 +166,49 @@ def test_parts_of_a_campaign_add_up_whoever_ran_them(campaign: Campaign) -> None
     assert "4 passed" in rest
     assert "8 tests have passed, 4 of them in an earlier part" in rest
     assert "140 seeds" in rest
+
+
+def test_machines_share_a_campaign_by_what_each_has_kept(
+    campaign: Campaign, options: tuple[str, ...]
+) -> None:
+    here = campaign.run("-k", "test_seeds", ledger="--ledger=.cache/here.jsonl")
+    campaign.write("broken")
+    there = campaign.run("-k", "may_fail or skipped", ledger="--ledger=.cache/there.jsonl")
+    (campaign.root / "broken").unlink()
+    said = [campaign.keep(f".cache/{name}.jsonl") for name in ("here", "there", "here")]
+    rest = campaign.run("--kept=docs/kept.jsonl", *options)
+
+    assert "4 passed" in here
+    assert "1 failed, 1 passed" in there
+    assert [line.split()[0] for line in said] == ["4", "5", "5"]
+    assert "ledger: 5 tests passed in an earlier part of this campaign" in rest
+    assert "3 passed" in rest
+    assert "8 tests have passed, 5 of them in an earlier part" in rest
+    assert "140 seeds" in rest
+    assert "test_may_fail" in rest.split("failed once or more on these sources:")[1]
+    assert len(campaign.passed()) == ALL - 5
+
+
+def test_what_is_kept_of_other_sources_leaves_nothing_out_and_is_dropped(
+    campaign: Campaign,
+) -> None:
+    campaign.run()
+    campaign.keep()
+    campaign.write("src/code.py", "x = 1")
+    again = campaign.run("--kept=docs/kept.jsonl", "-k", "test_seeds")
+    said = campaign.keep()
+
+    assert "4 passed" in again
+    assert said.startswith("4 tests have passed on these sources")
+    assert len((campaign.root / "docs/kept.jsonl").read_text().splitlines()) == 4
+
+
+def test_what_was_made_of_the_sources_is_no_source(campaign: Campaign) -> None:
+    campaign.run()
+    campaign.write("src/code.cpython-311-x86_64-linux-gnu.so", "compiled elsewhere")
+    again = campaign.run()
+
+    assert "8 tests have passed, 8 of them in an earlier part" in again
 
 
 @pytest.mark.parametrize("changed", ["src/code.py", "tests/test_other.py", "requirements.lock"])
