@@ -17,6 +17,7 @@ from lochan.committed import Applied, Files, Snapshots
 from lochan.committed.merge import Merged
 from lochan.committed.parallel import OwnThread
 from lochan.environment import Event, RealEnvironment
+from lochan.kernel.interface import Breathe
 from lochan.kernel.records import Record, Records
 from lochan.kv.drivers.memory import MemoryStore, _Partition
 from lochan.kv.store import Store
@@ -106,7 +107,7 @@ class RememberedSnapshots(Snapshots):
         base: MetaRangeId,
         changes: Iterable[Records],
         *,
-        breathe: Callable[[], None] | None = None,
+        breathe: Breathe = None,
     ) -> Applied:
         chunks = list(changes)  # reads the staged rows, as the real one does
         rows = tuple(tuple(chunk) for chunk in chunks)

@@ -3,11 +3,11 @@
 
 Changes fall to the base range that may hold their key, or to the end. Ranges without changes are
 passed on whole and unopened; the others are decoded and overlaid beside the caller, or in stretches
-where others are to have their turn in between. A range whose changes turn out to say what
-it holds already is passed on whole as well.
+where others are to have their turn in between. A range whose changes turn out to say what it holds
+already is passed on whole as well.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from lochan.committed.cuts import Cuts
@@ -18,7 +18,7 @@ from lochan.committed.range import Range
 from lochan.committed.writer import MetaRangeWriter
 from lochan.errors import InvalidInput
 from lochan.kernel.chosen import kernel
-from lochan.kernel.interface import STRETCH_ROWS
+from lochan.kernel.interface import STRETCH_ROWS, Breathe
 from lochan.kernel.records import EMPTY, Records
 from lochan.model.ids import MetaRangeId
 
@@ -84,7 +84,7 @@ def _pieces(
     files: Files,
     base: MetaRange,
     changes: Iterator[Records],
-    breathe: Callable[[], None] | None,
+    breathe: Breathe,
 ) -> Iterator[_Piece | Job[_Piece]]:
     passed = 0
     for number, parts in _grouped(base, changes):
@@ -123,7 +123,7 @@ class _Overlay:
     files: Files
     below: Range | None
     parts: list[Records]
-    breathe: Callable[[], None] | None
+    breathe: Breathe
 
     def __call__(self) -> _Piece:
         changes = kernel.concat(self.parts, self.breathe)

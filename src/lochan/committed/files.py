@@ -17,6 +17,7 @@ from lochan.committed.metarange import NOTHING, MetaRange
 from lochan.environment import Environment
 from lochan.errors import Corruption, NotFound, Unavailable
 from lochan.kernel.chosen import kernel
+from lochan.kernel.interface import Breathe
 from lochan.kernel.records import Records
 from lochan.model.ids import MetaRangeId, RangeId
 from lochan.objects.address import METADATA, metadata_address
@@ -59,7 +60,7 @@ class Files:
         """Give the same files as the object store has them, past all copies: for checking them."""
         return Files(self._objects, self._environment, memory_bytes=0, prefix=self._prefix)
 
-    def put(self, file: TableFile, breathe: Callable[[], None] | None = None) -> None:
+    def put(self, file: TableFile, breathe: Breathe = None) -> None:
         """Store a finished file durably, and keep a copy near where the store is far.
 
         Idempotent: a file of this name holds these records. It is put again even where it exists,
@@ -80,7 +81,7 @@ class Files:
         """Open a range for one pass over it, leaving the memory tier to what is looked up."""
         return self._tables.find(id) or self._open(id)
 
-    def range_rows(self, id: RangeId, breathe: Callable[[], None] | None) -> Iterator[Records]:  # noqa: A002
+    def range_rows(self, id: RangeId, breathe: Breathe) -> Iterator[Records]:  # noqa: A002
         """Give the rows of a range for one pass over them.
 
         All at once, or by stretches of blocks where others are to have their turn in between.
@@ -160,7 +161,7 @@ class Files:
         return metadata_address(name, self._prefix)
 
 
-def _body(file: TableFile, breathe: Callable[[], None] | None) -> Iterable[bytes | memoryview]:
+def _body(file: TableFile, breathe: Breathe) -> Iterable[bytes | memoryview]:
     """Give a file as it is, or in pieces between which others have their turn.
 
     A system call that takes in tens of megabytes keeps a processor from everybody else.

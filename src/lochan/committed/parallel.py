@@ -7,6 +7,8 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from typing import Generic, ParamSpec, TypeVar, cast
 
+from lochan.kernel.interface import Breathe
+
 P = ParamSpec("P")
 Result = TypeVar("Result")
 
@@ -27,7 +29,7 @@ class Crew:
 
     executor: Executor
     threads: int
-    breathe: Callable[[], None] | None = None
+    breathe: Breathe = None
 
     @property
     def ahead(self) -> int:

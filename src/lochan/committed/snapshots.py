@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Snapshots: the face of the committed tree. Everything above it speaks of metarange ids only."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -19,6 +19,7 @@ from lochan.committed.parts import Part, join_parts
 from lochan.committed.replace import replace
 from lochan.committed.verify import verify
 from lochan.environment import Environment
+from lochan.kernel.interface import Breathe
 from lochan.kernel.records import Column, Record, Records
 from lochan.model.ids import MetaRangeId
 
@@ -66,7 +67,7 @@ class Snapshots:
         base: MetaRangeId,
         changes: Iterable[Records],
         *,
-        breathe: Callable[[], None] | None = None,
+        breathe: Breathe = None,
     ) -> Applied:
         """Apply sorted changes; an empty identity removes its key.
 

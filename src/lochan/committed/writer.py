@@ -23,6 +23,7 @@ from lochan.committed.parallel import Crew
 from lochan.committed.range import Range
 from lochan.errors import Internal
 from lochan.kernel.chosen import kernel
+from lochan.kernel.interface import Breathe
 from lochan.kernel.records import Records
 from lochan.model.ids import MetaRangeId, RangeId
 from lochan.sstable import write_table
@@ -139,7 +140,7 @@ def store_range(
     cuts: Cuts,
     records: Records,
     executor: Executor | None = None,
-    breathe: Callable[[], None] | None = None,
+    breathe: Breathe = None,
 ) -> Range:
     """Store records, up to a cut or the end of a snapshot, as one range."""
     cut = cuts.kind(records.keys[-1], records.raw_size)

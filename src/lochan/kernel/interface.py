@@ -14,7 +14,7 @@ docs/formats/sstable.md, docs/formats/ids.md.
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 from lochan.kernel.records import Column, Records
 
@@ -26,6 +26,8 @@ MAX_BLOCK = 2 * MAX_COMPONENT + 2 * MAX_KEY
 # A few bytes of a file can stand for a long key, again and again. A range ends at 64 MiB of raw
 # size, a row later: whatever gives much more in one scan is no file of ours.
 MAX_SCAN = 512 << 20
+# What work calls where others may have their turn; None: it goes on without a pause.
+Breathe: TypeAlias = Callable[[], None] | None
 STRETCH_ROWS = 2048  # a millisecond or two of a range's rows; even, as names hash pairs of records
 BLOCKS_AT_ONCE = 8  # `Table.objects` reads so many: a processor's cache holds their rows
 
@@ -146,10 +148,10 @@ class Kernel(Protocol):
     def fnv1a64(self, data: bytes) -> int:
         """FNV-1a, 64 bits."""
 
-    def file_id(self, records: Records, breathe: Callable[[], None] | None = None) -> bytes:
+    def file_id(self, records: Records, breathe: Breathe = None) -> bytes:
         """Name records by seed 001's formula: 32 bytes (docs/formats/ids.md)."""
 
-    def encode(self, records: Records, breathe: Callable[[], None] | None = None) -> EncodedBlocks:
+    def encode(self, records: Records, breathe: Breathe = None) -> EncodedBlocks:
         """Write data and index blocks. Raises InvalidInput unless keys strictly increase."""
 
     def map_file(self, path: Path) -> memoryview:
@@ -203,9 +205,7 @@ class Kernel(Protocol):
         Numbers are int64, times in nanoseconds since 1970. Raises InvalidInput for a negative size.
         """
 
-    def concat(
-        self, parts: Sequence[Records], breathe: Callable[[], None] | None = None
-    ) -> Records:
+    def concat(self, parts: Sequence[Records], breathe: Breathe = None) -> Records:
         """Join record lists end to end."""
 
     def sort_order(self, keys: Column) -> memoryview:

@@ -5,13 +5,13 @@ The id needs every row and the bytes need every row, but neither needs the other
 the two run side by side where an executor is given and nobody breathes.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from sys import maxsize
 
 from lochan.kernel.chosen import kernel as chosen
-from lochan.kernel.interface import EncodedBlocks, Kernel
+from lochan.kernel.interface import Breathe, EncodedBlocks, Kernel
 from lochan.kernel.records import Records
 from lochan.kernel.twin.block_builder import RAW, TRAILER_LENGTH, BlockBuilder, seal
 from lochan.sstable import properties
@@ -47,7 +47,7 @@ def write_table(
     extra: Mapping[str, bytes],
     *,
     executor: Executor | None = None,
-    breathe: Callable[[], None] | None = None,
+    breathe: Breathe = None,
     kernel: Kernel = chosen,
 ) -> TableFile:
     """Make a file of sorted records; `kind` is its type property, "ranges" or "metaranges".
@@ -83,7 +83,7 @@ def write_table(
 def _encode_and_name(
     records: Records,
     executor: Executor | None,
-    breathe: Callable[[], None] | None,
+    breathe: Breathe,
     kernel: Kernel,
 ) -> tuple[EncodedBlocks, bytes]:
     if executor is None or breathe is not None:

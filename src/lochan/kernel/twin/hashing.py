@@ -8,10 +8,9 @@ The whole value record is hashed, not the identity alone: two ranges that point 
 of equal content must not share a name.
 """
 
-from collections.abc import Callable
 from hashlib import sha256
 
-from lochan.kernel.interface import STRETCH_ROWS
+from lochan.kernel.interface import STRETCH_ROWS, Breathe
 from lochan.kernel.records import Records
 from lochan.kernel.twin.value_record import join_value
 
@@ -27,7 +26,7 @@ def fnv1a64(data: bytes) -> int:
     return state
 
 
-def file_id(records: Records, breathe: Callable[[], None] | None = None) -> bytes:
+def file_id(records: Records, breathe: Breathe = None) -> bytes:
     """Name records by seed 001's formula: 32 bytes (docs/formats/ids.md)."""
     whole = sha256()
     for number, (key, identity, data) in enumerate(records):

@@ -3,21 +3,21 @@
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from lochan.errors import InvalidInput
-from lochan.kernel.interface import STRETCH_ROWS
+from lochan.kernel.interface import STRETCH_ROWS, Breathe
 from lochan.kernel.records import Column, Record, Records
 from lochan.kernel.twin.hashing import fnv1a64
 
 
-def concat(parts: Sequence[Records], breathe: Callable[[], None] | None = None) -> Records:
+def concat(parts: Sequence[Records], breathe: Breathe = None) -> Records:
     """Join record lists end to end."""
     kept = [part for part in parts if len(part)]
     return Records.of(_rows(kept, breathe))
 
 
-def _rows(parts: Sequence[Records], breathe: Callable[[], None] | None) -> Iterator[Record]:
+def _rows(parts: Sequence[Records], breathe: Breathe) -> Iterator[Record]:
     rows = 0
     for part in parts:
         if breathe is not None and rows >= STRETCH_ROWS:

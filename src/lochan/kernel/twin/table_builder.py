@@ -6,10 +6,8 @@ rule, and the index has a second level as soon as it has a second block. Byte la
 docs/formats/sstable.md.
 """
 
-from collections.abc import Callable
-
 from lochan.errors import InvalidInput
-from lochan.kernel.interface import MAX_COMPONENT, MAX_KEY, STRETCH_ROWS, EncodedBlocks
+from lochan.kernel.interface import MAX_COMPONENT, MAX_KEY, STRETCH_ROWS, Breathe, EncodedBlocks
 from lochan.kernel.records import Records
 from lochan.kernel.twin.block_builder import RAW, SNAPPY, TRAILER_LENGTH, BlockBuilder, seal
 from lochan.kernel.twin.checksum import crc32c
@@ -60,7 +58,7 @@ class _Index:
         self.open.add(key, _handle_bytes(handle))
 
 
-def encode(records: Records, breathe: Callable[[], None] | None = None) -> EncodedBlocks:
+def encode(records: Records, breathe: Breathe = None) -> EncodedBlocks:
     """Write data and index blocks. Raises InvalidInput unless keys strictly increase."""
     body, index, block = _Body(), _Index(), BlockBuilder(DATA_RESTARTS)
     raw_value_size = 0
