@@ -15,7 +15,7 @@ import pytest
 
 from lochan.model.ids import StagingToken
 from lochan.model.instant import Instant, from_seconds
-from lochan.model.records import Branch, Repository
+from lochan.model.records import Branch, Commit, Repository
 from lochan.objects.store import ObjectStore
 from lochan.operations import commit_reads, hard_reset, merge, tags, transplant
 from lochan.operations.gc import collect as collecting
@@ -27,10 +27,13 @@ from lochan.operations.gc.mark import Told, tell_nobody
 from lochan.operations.gc.roots import Roots
 from lochan.operations.lake import Lake
 from lochan.operations.open_commits import merge_commits, slot
+from lochan.operations.retention import set_gc_rules
+from lochan.operations.transplant import TransplantRequest, revert
 from lochan.testing.simulation import Explored
-from support.collected_crowd import run_crowd, run_marked, run_renamed
-from support.collected_lake import Ground
+from support.collected_crowd import run_crowd, run_marked, run_renamed, run_reverted
+from support.collected_lake import FORCED, GRACE, Ground
 from support.collected_scene import HOW
+from support.lakes import MAIN
 from support.tally import Tally
 
 TESTS = Path(__file__).parents[1]
@@ -129,6 +132,10 @@ def looks_once_and_lets_anybody_build(patch: Patch) -> None:
         patch.setattr(module, "require_kept", lambda *_: None)
 
 
+def lets_go_what_a_late_commit_showed(patch: Patch) -> None:
+    patch.setattr(collecting, "mark_leaving", lambda *_: set[int]())
+
+
 MUTANTS: dict[str, tuple[Callable[[Patch], None], Callable[[range], Explored]]] = {
     "forgets sealed tokens": (forgets_sealed_tokens, run_crowd),
     "ignores the grace": (ignores_the_grace, run_crowd),
@@ -137,6 +144,7 @@ MUTANTS: dict[str, tuple[Callable[[Patch], None], Callable[[range], Explored]]] 
     "forgets compacted bases": (forgets_compacted_bases, run_crowd),
     "forgets started commits": (forgets_started_commits, run_crowd),
     "looks once and lets anybody build": (looks_once_and_lets_anybody_build, run_crowd),
+    "lets go what a late commit showed": (lets_go_what_a_late_commit_showed, run_reverted),
 }
 
 
@@ -182,3 +190,37 @@ def test_what_comes_after_the_listing_is_no_candidate(
     ground.wait(1)
     found = collect(*ground.where, Collection(grace_s=0, force=True), put_meanwhile).dead.count
     assert (found > 0) is lists_last
+
+
+@pytest.mark.parametrize("goes_at_once", [False, True])
+def test_what_a_late_commit_showed_goes_a_grace_after_that_one(
+    goes_at_once: bool,  # noqa: FBT001 - a case
+    monkeypatch: Patch,
+) -> None:
+    """Two reverts, each begun before a commit expired and done after it was found to have."""
+    ground = Ground.open()
+    set_gc_rules(*ground.where, 0, {})
+    first = ground.put("k", b"first")
+    ground.commit()
+    ground.put("k", b"second")
+    second = ground.commit()
+    ground.wait(3 * GRACE)
+    ground.commit()
+    if goes_at_once:
+        lets_go_what_a_late_commit_showed(monkeypatch)
+
+    def reverts(commit: Commit) -> Told:
+        def told(what: str, _: int) -> None:
+            if what == "roots":
+                revert(*ground.where, MAIN, commit, TransplantRequest("me"))
+
+        return told
+
+    ground.wait(2 * GRACE)
+    collect(*ground.where, FORCED, reverts(second))
+    assert ground.read("k") == b"first"
+    ground.put("k", b"third")
+    third = ground.commit()
+    ground.wait(2 * GRACE)
+    collect(*ground.where, FORCED, reverts(third))
+    assert ground.is_there(first) is not goes_at_once

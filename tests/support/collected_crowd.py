@@ -18,6 +18,7 @@ from lochan.operations.gc.empty import empty_trash
 from lochan.operations.gc.expiry import Horizon
 from lochan.operations.gc.mark import mark
 from lochan.operations.gc.roots import address_hash
+from lochan.operations.gc.trash import list_trash
 from lochan.operations.gc.undo import undo
 from lochan.operations.hard_reset import hard_reset
 from lochan.operations.link_object import Uploaded, link_object, new_address
@@ -215,7 +216,7 @@ def collects(w: Worker) -> None:
             collect(*w.where, HOW)
         if number and w.draw.happens(0.3):
             with w.scene.under_way("undoes"):
-                undo(*w.where)
+                undo(*w.where, w.draw.pick([row.run for row in list_trash(*w.where)] or [""]))
         w.scene.wait_a_grace()
         with w.scene.under_way("empties"):
             empty_trash(*w.where, HOW)
@@ -259,6 +260,17 @@ def marks(w: Worker) -> None:
             raise Broken(f"H19: {missed} were alive, and not marked")
 
 
+def make_reverted(world: World) -> CollectedScene:
+    """Set a scene in which commits expire on which somebody builds at that moment."""
+    scene = CollectedScene(world)
+    for name, stories in (("mover", (reverts,)), ("committer", (puts, commits, commits))):
+        worker = Worker(scene, Chance(world.seed, name))
+        world.spawn(partial(worker.works, stories), name)
+    collector = Worker(scene, Chance(world.seed, "collector"))
+    world.spawn(lambda: collects(collector), "collector")
+    return scene
+
+
 def make_marked(world: World) -> CollectedScene:
     """Set a scene in which nothing is collected, and marks must be right at once."""
     scene = CollectedScene(world)
@@ -289,6 +301,11 @@ def make_renamed(world: World) -> CollectedScene:
     marker = Worker(scene, Chance(world.seed, "marker"))
     world.spawn(lambda: marks(marker), "marker")
     return scene
+
+
+def run_reverted(seeds: range) -> Explored:
+    """Build on what is about to expire, once a seed."""
+    return random_runs(make_reverted, CollectedScene.check, seeds, order=_order)
 
 
 def run_marked(seeds: range) -> Explored:

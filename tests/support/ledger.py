@@ -6,7 +6,8 @@ what it ran on: sources, tests, pinned packages, Python. What was written down f
 is not run again, and its tally is counted again. A changed file changes the digest, so that
 everything runs; a test that failed, was skipped or was under way when the run was killed runs, too.
 What has failed once is told to the end, also where it passed later: nobody repeats a campaign until
-it is green and does not know.
+it is green and does not know. Why it failed is written down, too: pytest says that in the end only,
+and a campaign may be killed before.
 
 Several machines can share a campaign. `--kept=FILE` names what was written down elsewhere: it is
 read and never written, but by `python -m support.ledger LEDGER KEPT`, which adds what a ledger says
@@ -36,16 +37,18 @@ SOURCES = (
     *("pyproject.toml", "requirements.lock", "setup.py"),
 )
 MADE = {".pyc", ".c", ".so"}
+WHY = 20_000  # characters of what pytest says of a failure, the last ones
 _DONE = "ledger_done"
 
 
-class Ended(msgspec.Struct, frozen=True):
-    """A line: which test ended, on what, how, and what it counted."""
+class Ended(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A line: which test ended, on what, how, what it counted, and why it failed."""
 
     digest: str
     test: str
     passed: bool
     tally: dict[str, int] = {}
+    why: str = ""
 
 
 def digest_of(root: Path) -> str:
@@ -119,7 +122,8 @@ class Ledger:
         """Take a report; a test has passed when it was called and cleared away without an error."""
         if report.outcome == "failed":
             self.failed.add(report.nodeid)
-            self._write(Ended(self.digest, report.nodeid, passed=False))
+            why = report.longreprtext[-WHY:]
+            self._write(Ended(self.digest, report.nodeid, passed=False, why=why))
         elif report.when == "call" and report.passed and not hasattr(report, "wasxfail"):
             self._called[report.nodeid] = dict(tallied([report]))
         counted = self._called.pop(report.nodeid, None) if report.when == "teardown" else None

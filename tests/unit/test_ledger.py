@@ -159,6 +159,18 @@ def test_a_campaign_that_is_killed_goes_on_where_it_was(
     assert "140 seeds" in again
 
 
+def test_why_a_test_failed_is_known_also_of_a_campaign_that_was_killed_later(
+    campaign: Campaign,
+) -> None:
+    campaign.write("broken")
+    campaign.write("deadly")
+    campaign.run()
+
+    lines = map(json.loads, campaign.ledger.read_text().splitlines())
+    (why,) = [line["why"] for line in lines if not line["passed"]]
+    assert "assert not Path" in why
+
+
 def test_parts_of_a_campaign_add_up_whoever_ran_them(campaign: Campaign) -> None:
     campaign.run("-k", "test_seeds", "-n", "2")
     rest = campaign.run("-k", "not test_seeds")

@@ -4,8 +4,8 @@
 import msgspec
 import pytest
 
-from lochan.errors import Conflict, Corruption, InvalidInput, NotFound, Refused
-from lochan.model.ids import BranchName, ObjectKey, RepositoryId, StorageNamespace
+from lochan.errors import Conflict, Corruption, Gone, InvalidInput, NotFound, Refused
+from lochan.model.ids import BranchName, ObjectKey, RepositoryId, StorageNamespace, TagName
 from lochan.model.instant import EPOCH
 from lochan.model.keys import GC_EXPIRED, partition_of
 from lochan.objects.address import metadata_address
@@ -22,6 +22,8 @@ from lochan.operations.gc.undo import undo
 from lochan.operations.import_objects import ImportRequest
 from lochan.operations.import_paths import ImportPath, import_paths
 from lochan.operations.read_object import stat_object
+from lochan.operations.retention import set_gc_rules
+from lochan.operations.tags import create_tag, delete_tag
 from lochan.refs.expired import Expired, expired_commits
 from support.collected_lake import GRACE, Ground, expire, long_dead
 from support.lakes import MAIN
@@ -44,6 +46,31 @@ def test_undo_brings_everything_back(ground: Ground) -> None:
     create_branch(*ground.where, BranchName("b"), old)
     with pytest.raises(NotFound, match="nothing is in the trash"):
         undo(*ground.where)
+
+
+def test_nobody_builds_on_a_commit_of_which_a_later_run_has_moved_something(
+    ground: Ground,
+) -> None:
+    set_gc_rules(*ground.where, 0, {})
+    ground.put("a"), ground.put("b")
+    old = ground.commit()
+    ground.delete("a")
+    create_tag(*ground.where, TagName("t"), ground.commit())
+    ground.delete("b")
+    ground.commit()
+    ground.wait(3 * GRACE)
+    ground.commit()
+    first = ground.run_twice()
+    delete_tag(*ground.where, TagName("t"))
+    second = ground.run_twice()
+    assert (first.moved, second.moved) == (1, 1)
+
+    undo(*ground.where, first.run)
+    with pytest.raises(Gone, match="older than the rules"):
+        create_branch(*ground.where, BranchName("dev"), old.id)
+    undo(*ground.where, second.run)
+    create_branch(*ground.where, BranchName("dev"), old.id)
+    assert (ground.read("a", "dev"), ground.read("b", "dev")) == (b"body", b"body")
 
 
 def test_the_trash_is_emptied_after_another_grace(ground: Ground) -> None:

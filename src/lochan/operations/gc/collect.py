@@ -29,7 +29,7 @@ from lochan.operations.gc.expiry import Horizon
 from lochan.operations.gc.held import holds
 from lochan.operations.gc.lease import Lease, collecting
 from lochan.operations.gc.listing import Listing, is_block
-from lochan.operations.gc.mark import Marked, Told, mark, tell_nobody
+from lochan.operations.gc.mark import Marked, Told, mark, mark_leaving, tell_nobody
 from lochan.operations.gc.marks import ReadMarks
 from lochan.operations.gc.report import EXAMPLES, Amount, Report, largest_partitions
 from lochan.operations.gc.roots import address_hash
@@ -153,7 +153,7 @@ class _Run:
             next_due=Instant(min(waiting) + self._how.grace) if waiting else EPOCH,
             commits_kept=len(marked.roots.kept),
             commits_expired=len(marked.roots.expired),
-            ranges=marked.ranges,
+            ranges=len(marked.ranges),
             partitions=largest_partitions(dead),
             examples=tuple(each.address for each in islice(dead, EXAMPLES)),
         )
@@ -168,7 +168,23 @@ class _Run:
             for each in listing
             if address_hash(each.address) not in marked.objects
         )
-        return [each for each in found if fits(each, self._id)]
+        return self._wait_anew([each for each in found if fits(each, self._id)], marked, now)
+
+    def _wait_anew(self, dead: list[Dead], marked: Marked, now: Instant) -> list[Dead]:
+        """Have those wait anew that a commit showed on which somebody may be building.
+
+        A story that was under way when an object was condemned can show it in a commit, which
+        expires before any run has seen it; until then others could build on that.
+        """
+        if not any(map(self._is_due, dead)):
+            return dead
+        leaving = mark_leaving(self._lake, self._repository, marked, self._how.read)
+        return [
+            each._replace(since=now)
+            if self._is_due(each) and address_hash(each.address) in leaving
+            else each
+            for each in dead
+        ]
 
     @property
     def _young(self) -> Instant:

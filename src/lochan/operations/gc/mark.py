@@ -2,7 +2,7 @@
 """Mark: every object that the roots lead to, each distinct range read once."""
 
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +14,7 @@ from lochan.kernel.interface import HashSet
 from lochan.model.ids import MetaRangeId, RangeId
 from lochan.model.records import Repository
 from lochan.operations.gc.expiry import Horizon
-from lochan.operations.gc.marks import RangeMarks, ReadMarks
+from lochan.operations.gc.marks import Marks, RangeMarks, ReadMarks
 from lochan.operations.gc.roots import Roots, gather_roots, home_of
 from lochan.operations.lake import Lake
 
@@ -33,7 +33,7 @@ class Marked:
 
     objects: HashSet
     roots: Roots
-    ranges: int
+    ranges: set[RangeId]
 
 
 def mark(
@@ -46,19 +46,41 @@ def mark(
     """Mark what is alive. Raises Corruption for a root that cannot be read; Unavailable."""
     roots = gather_roots(lake, repository, horizon)
     told("roots", len(roots.objects))
-    ranges = distinct_ranges(
-        lake.storage(repository.storage_namespace).snapshots.files, roots.trees
-    )
+    ranges = _ranges(lake, repository, roots.trees)
     alive = kernel.hash_set()
     alive.update(memoryview(array("q", roots.objects)))
-    reading = (read or range_marks(lake, repository))(sorted(ranges))
+    for number, marks in enumerate(_marks(lake, repository, ranges, read), 1):
+        alive.update(marks.hashes)
+        told("ranges", number)
+    return Marked(alive, roots, ranges)
+
+
+def mark_leaving(
+    lake: Lake, repository: Repository, marked: Marked, read: ReadMarks | None = None
+) -> HashSet:
+    """Mark what is not alive, but in a commit on which somebody may have begun to build just now.
+
+    Raises what `mark` raises.
+    """
+    leaving = kernel.hash_set()
+    ranges = _ranges(lake, repository, marked.roots.leaving) - marked.ranges
+    for marks in _marks(lake, repository, ranges, read):
+        leaving.update(marks.hashes)
+    return leaving
+
+
+def _ranges(lake: Lake, repository: Repository, trees: Iterable[MetaRangeId]) -> set[RangeId]:
+    return distinct_ranges(lake.storage(repository.storage_namespace).snapshots.files, trees)
+
+
+def _marks(
+    lake: Lake, repository: Repository, ranges: set[RangeId], read: ReadMarks | None
+) -> Iterator[Marks]:
+    reading = read or range_marks(lake, repository)
     try:
-        for number, marks in enumerate(reading, 1):
-            alive.update(marks.hashes)
-            told("ranges", number)
+        yield from reading(sorted(ranges))
     except NotFound as error:
         raise _missing(str(error)) from error
-    return Marked(alive, roots, len(ranges))
 
 
 def range_marks(lake: Lake, repository: Repository) -> RangeMarks:

@@ -29,6 +29,7 @@ from lochan.operations.view import tokens_of
 from lochan.refs.branches import list_branches
 from lochan.refs.commits import list_commits
 from lochan.refs.copy_log import logged_copies
+from lochan.refs.expired import expired_commits
 from lochan.refs.open_commits import open_commits
 from lochan.refs.tags import list_tags
 
@@ -43,6 +44,7 @@ class Roots:
     objects: set[int] = field(default_factory=set)
     kept: set[CommitId] = field(default_factory=set)
     expired: set[CommitId] = field(default_factory=set)
+    leaving: set[MetaRangeId] = field(default_factory=set)  # of commits expired within the grace
 
 
 def gather_roots(lake: Lake, repository: Repository, horizon: Horizon) -> Roots:
@@ -88,10 +90,12 @@ def add_refs(lake: Lake, repository: Repository, roots: Roots, horizon: Horizon)
         )
     roots.kept = kept_commits(commits, branches, named, rules, horizon)
     roots.expired = commits.dates.keys() - roots.kept
-    roots.trees.update(commits.trees[commit] for commit in roots.kept)
-    roots.trees.update(_hidden(lake, repository, commits, roots.kept))
+    roots.trees.update(_trees(lake, repository, commits, roots.kept))
     roots.trees.update(_bases(branches))
-    roots.trees.discard(MetaRangeId(""))
+    leaving = _leaving(lake, repository, roots.expired, horizon)
+    roots.leaving.update(_trees(lake, repository, commits, leaving))
+    for trees in (roots.trees, roots.leaving):
+        trees.discard(MetaRangeId(""))
 
 
 def add_copies(lake: Lake, repository: Repository, roots: Roots) -> None:
@@ -130,12 +134,22 @@ def _begun(lake: Lake, repository: Repository) -> Iterator[CommitId]:
         yield from (commit for commit in (opened.parent, opened.commit_id) if commit)
 
 
-def _hidden(
-    lake: Lake, repository: Repository, commits: Commits, kept: set[CommitId]
+def _leaving(
+    lake: Lake, repository: Repository, expired: set[CommitId], horizon: Horizon
+) -> set[CommitId]:
+    """Name the expired commits on which anybody could build until less than a grace ago."""
+    rows = expired_commits(lake.store, repository).scan()
+    left = {CommitId(name.decode()) for name, row in rows if row.time <= horizon.young}
+    return expired - left
+
+
+def _trees(
+    lake: Lake, repository: Repository, commits: Commits, chosen: set[CommitId]
 ) -> Iterator[MetaRangeId]:
-    """Name the second trees of kept commits, where they are trees."""
+    """Name the trees of some commits, and the second ones, where they are trees."""
+    yield from (commits.trees[commit] for commit in chosen)
     files = lake.storage(repository.storage_namespace).snapshots.files
-    for tree in sorted({commits.hidden[commit] for commit in kept & commits.hidden.keys()}):
+    for tree in sorted({commits.hidden[commit] for commit in chosen & commits.hidden.keys()}):
         with suppress(NotFound):
             files.metarange(tree)
             yield tree

@@ -9,9 +9,9 @@ from lochan.model.records import Repository
 from lochan.operations.allowed import require_writable
 from lochan.operations.gc.lease import collecting
 from lochan.operations.gc.mark import Told, tell_nobody
-from lochan.operations.gc.trash import Bin, State, Trash, find_bin, valid_run
+from lochan.operations.gc.trash import Bin, State, Trash, find_bin, list_trash, valid_run
 from lochan.operations.lake import Lake
-from lochan.refs.expired import expired_commits
+from lochan.refs.expired import Expired, expired_commits
 
 
 def undo(
@@ -33,11 +33,21 @@ def undo(
 
 
 def bring_back(lake: Lake, repository: Repository, trash: Bin, row: Trash, told: Told) -> int:
-    """Go through with an undo, from wherever an earlier try has left it; counts the objects."""
+    """Go through with an undo, from wherever an earlier try has left it; counts the objects.
+
+    A run says of a commit that it was swept only if none has said so before. So what is brought
+    back of one may not be all of it while a later run is in the trash: that run says so now.
+    """
     count = trash.take_back(trash.listed(), told)
+    others = [other.run for other in list_trash(lake, repository)]
+    later = others[others.index(row.run) + 1 :]
     table = expired_commits(lake.store, repository)
     for name, expired in list(table.scan()):
-        if expired.swept == row.run:
+        if expired.swept != row.run:
+            continue
+        if later:
+            table.set(name, Expired(time=expired.time, swept=later[0]))
+        else:
             table.delete(name)
     trash.close()
     return count
