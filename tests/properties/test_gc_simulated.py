@@ -17,7 +17,15 @@ from lochan.model.ids import StagingToken
 from lochan.model.instant import Instant, from_seconds
 from lochan.model.records import Branch, Commit, Repository
 from lochan.objects.store import ObjectStore
-from lochan.operations import commit_reads, hard_reset, merge, tags, transplant
+from lochan.operations import (
+    commit,
+    commit_reads,
+    copy_object,
+    hard_reset,
+    merge,
+    tags,
+    transplant,
+)
 from lochan.operations.gc import collect as collecting
 from lochan.operations.gc import roots
 from lochan.operations.gc.collect import Collection, collect
@@ -25,12 +33,14 @@ from lochan.operations.gc.expiry import Horizon
 from lochan.operations.gc.listing import Found, Listing
 from lochan.operations.gc.mark import Told, tell_nobody
 from lochan.operations.gc.roots import Roots
+from lochan.operations.gc.sweeping import is_under_way, last_sweep
 from lochan.operations.lake import Lake
-from lochan.operations.open_commits import merge_commits, slot
+from lochan.operations.open_commits import blocks, merge_commits, slot
 from lochan.operations.retention import set_gc_rules
 from lochan.operations.transplant import TransplantRequest, revert
 from lochan.testing.simulation import Explored
-from support.collected_crowd import run_crowd, run_marked, run_renamed, run_reverted
+from support.collected_again import run_grown, run_named_again, run_reverted, run_swept
+from support.collected_crowd import run_crowd, run_marked, run_renamed
 from support.collected_lake import FORCED, GRACE, Ground
 from support.collected_scene import HOW
 from support.lakes import MAIN
@@ -38,7 +48,7 @@ from support.tally import Tally
 
 TESTS = Path(__file__).parents[1]
 SEEDS, MARKED = 30, 20
-MOST = 300  # seeds within which a mutant must be seen
+MOST = 600  # seeds within which a mutant must be seen
 
 Patch = pytest.MonkeyPatch
 
@@ -50,12 +60,18 @@ def test_rel_V13_no_live_object_ever_goes_and_every_dead_one_does(tally: Tally) 
         raise seen.wrong
 
 
+def test_a_block_that_is_put_while_it_is_removed_is_there_in_every_order(tally: Tally) -> None:
+    seen = run_swept(range(1_000))
+    tally(executions=seen.executions, violations=int(seen.wrong is not None))
+    assert (seen.wrong, seen.complete) == (None, True)
+
+
 def test_a_seed_is_the_same_run_in_every_process() -> None:
     run = (
-        "from support.collected_crowd import make, _order, _plan\n"
+        "from support.collected_crowd import make, order_of, plan_of\n"
         "from lochan.testing.simulation import World\n"
         "for seed in range(4):\n"
-        "    world = World(seed, schedule=_order(seed), plan=_plan(seed))\n"
+        "    world = World(seed, schedule=order_of(seed), plan=plan_of(seed))\n"
         "    make(world)\n"
         "    world.run()\n"
         "    print(*[(taken.process, taken.label) for taken in world.trace], sep='\\n')\n"
@@ -136,6 +152,22 @@ def lets_go_what_a_late_commit_showed(patch: Patch) -> None:
     patch.setattr(collecting, "mark_leaving", lambda *_: set[int]())
 
 
+def commits_any_tree(patch: Patch) -> None:
+    patch.setattr(commit, "require_objects", lambda *_: None)
+
+
+def copies_from_anywhere(patch: Patch) -> None:
+    patch.setattr(copy_object, "_require_kept", lambda *_: None)
+
+
+def looks_for_a_sweep_only_afterwards(patch: Patch) -> None:
+    def looked(*where: object) -> bytes:
+        sweep = last_sweep(*where)  # type: ignore[arg-type]  # what it is given
+        return sweep if is_under_way(sweep) else b""
+
+    patch.setattr(blocks, "last_sweep", looked)
+
+
 MUTANTS: dict[str, tuple[Callable[[Patch], None], Callable[[range], Explored]]] = {
     "forgets sealed tokens": (forgets_sealed_tokens, run_crowd),
     "ignores the grace": (ignores_the_grace, run_crowd),
@@ -145,6 +177,9 @@ MUTANTS: dict[str, tuple[Callable[[Patch], None], Callable[[range], Explored]]] 
     "forgets started commits": (forgets_started_commits, run_crowd),
     "looks once and lets anybody build": (looks_once_and_lets_anybody_build, run_crowd),
     "lets go what a late commit showed": (lets_go_what_a_late_commit_showed, run_reverted),
+    "commits any tree": (commits_any_tree, run_named_again),
+    "copies from anywhere": (copies_from_anywhere, run_grown),
+    "looks for a sweep only afterwards": (looks_for_a_sweep_only_afterwards, run_swept),
 }
 
 

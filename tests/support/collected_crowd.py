@@ -34,7 +34,14 @@ from lochan.operations.seal import seal
 from lochan.operations.tags import create_tag, delete_tag
 from lochan.operations.transplant import TransplantRequest, revert
 from lochan.refs.cleaner import Cleaner
-from lochan.testing.simulation import Explored, Pct, RandomOrder, Schedule, World, random_runs
+from lochan.testing.simulation import (
+    Explored,
+    Pct,
+    RandomOrder,
+    Schedule,
+    World,
+    random_runs,
+)
 from lochan.testing.simulation.chance import Chance
 from lochan.testing.simulation.faults import Plan, random_faults
 from support.collected_scene import GRACE_S, HOW, LONG_S, CollectedScene
@@ -64,6 +71,7 @@ class Worker:
             story = self.draw.pick(stories)(self)
             with self.scene.under_way(story.__name__):
                 story()
+            self.scene.require_living()
             if self.draw.happens(0.3):
                 self.scene.world.environment.sleep(GRACE_S / 4)
 
@@ -85,7 +93,7 @@ class Worker:
         return lake.tables(repository).commits.get(head.encode()).record
 
 
-def _says(story: Callable[[Worker], object]) -> Callable[[Worker], Work]:
+def says(story: Callable[[Worker], object]) -> Callable[[Worker], Work]:
     def drawn(worker: Worker) -> Work:
         def work() -> object:
             return story(worker)
@@ -96,28 +104,28 @@ def _says(story: Callable[[Worker], object]) -> Callable[[Worker], Work]:
     return drawn
 
 
-@_says
+@says
 def puts(w: Worker) -> object:
     return put_object(*w.where, w.branch, w.key, w.draw.bytes(4))
 
 
-@_says
+@says
 def deletes(w: Worker) -> None:
     delete_objects(*w.where, w.branch, [w.key])
 
 
-@_says
+@says
 def copies(w: Worker) -> object:
     branch = w.branch
     return copy_object(*w.where, branch, w.key, Source(branch, w.key))
 
 
-@_says
+@says
 def renames(w: Worker) -> None:
     rename_object(*w.where, w.branch, w.key, w.key, overwrite=True)
 
 
-@_says
+@says
 def links(w: Worker) -> object:
     branch, key = w.branch, w.key
     address = new_address(*w.where, branch, key).address
@@ -130,76 +138,81 @@ def links(w: Worker) -> object:
     return link_object(*w.where, branch, key, Uploaded(address, 4, "etag"))
 
 
-@_says
+@says
 def commits(w: Worker) -> object:
     made = commit(*w.where, w.branch, CommitRequest("me", "some"))
     w.scene.commits.append(made)
     return made
 
 
-@_says
+@says
 def seals(w: Worker) -> object:
     return seal(*w.where, w.branch)
 
 
-@_says
+@says
 def compacts(w: Worker) -> object:
     return compact(*w.where, w.branch)
 
 
-@_says
+@says
 def resets(w: Worker) -> None:
     reset(*w.where, w.branch)
 
 
-@_says
+@says
 def branches(w: Worker) -> object:
     return create_branch(*w.where, BranchName("dev"), w.past.id)
 
 
-@_says
+@says
 def ends_branch(w: Worker) -> None:
     delete_branch(*w.where, BranchName("dev"))
 
 
-@_says
+@says
 def tags(w: Worker) -> object:
     return create_tag(*w.where, TagName("v1"), w.past)
 
 
-@_says
+@says
 def untags(w: Worker) -> None:
     delete_tag(*w.where, TagName("v1"))
 
 
-@_says
+@says
 def goes_back(w: Worker) -> object:
     return hard_reset(*w.where, w.branch, w.past, force=True)
 
 
-@_says
+@says
 def merges(w: Worker) -> object:
     return merge(*w.where, w.branch, w.past, MergeRequest("me", strategy="source-wins"))
 
 
-@_says
+@says
 def reverts(w: Worker) -> object:
     return revert(*w.where, w.branch, w.past, TransplantRequest("me", strategy="source-wins"))
 
 
-@_says
+@says
 def files(w: Worker) -> object:
     opened = start_commit(*w.where, w.past.id if w.draw.happens(0.5) else None, "grown")
+    w.scene.opened.append(opened.id)
     put_file(*w.where, opened.id, ObjectKey(b"f"), w.draw.pick([b"x", b"y"]))
-    return finish_commit(*w.where, opened.id)
+    if w.draw.happens(0.2):
+        w.scene.world.environment.sleep(GRACE_S / 2)
+    made = finish_commit(*w.where, opened.id)
+    w.scene.commits.append(made)
+    return made
 
 
-@_says
+@says
 def sets_rules(w: Worker) -> object:
     return set_gc_rules(*w.where, w.draw.pick([0, 0, 40]), {})
 
 
-@_says
+@says
 def sweeps(w: Worker) -> object:
     return Cleaner(w.lake.store, w.lake.environment, grace_s=0).run()
 
@@ -236,17 +249,17 @@ def make(world: World) -> CollectedScene:
     return scene
 
 
-def _order(seed: int) -> Schedule:
+def order_of(seed: int) -> Schedule:
     return Pct(seed, depth=2 + seed % 5, steps=800) if seed % 2 else RandomOrder(seed)
 
 
-def _plan(seed: int) -> Plan:
+def plan_of(seed: int) -> Plan:
     return random_faults(seed, 0.01, FAULTS, most=Chance(seed, "most").below(4))
 
 
 def run_crowd(seeds: range) -> Explored:
     """Run a crowd once a seed, until a live object is gone or a dead one stays."""
-    return random_runs(make, CollectedScene.check, seeds, order=_order, plan=_plan)
+    return random_runs(make, CollectedScene.check, seeds, order=order_of, plan=plan_of)
 
 
 def marks(w: Worker) -> None:
@@ -258,17 +271,6 @@ def marks(w: Worker) -> None:
         throughout = before & w.scene.alive()
         if missed := {one for one in throughout if address_hash(one) not in marked}:
             raise Broken(f"H19: {missed} were alive, and not marked")
-
-
-def make_reverted(world: World) -> CollectedScene:
-    """Set a scene in which commits expire on which somebody builds at that moment."""
-    scene = CollectedScene(world)
-    for name, stories in (("mover", (reverts,)), ("committer", (puts, commits, commits))):
-        worker = Worker(scene, Chance(world.seed, name))
-        world.spawn(partial(worker.works, stories), name)
-    collector = Worker(scene, Chance(world.seed, "collector"))
-    world.spawn(lambda: collects(collector), "collector")
-    return scene
 
 
 def make_marked(world: World) -> CollectedScene:
@@ -303,16 +305,11 @@ def make_renamed(world: World) -> CollectedScene:
     return scene
 
 
-def run_reverted(seeds: range) -> Explored:
-    """Build on what is about to expire, once a seed."""
-    return random_runs(make_reverted, CollectedScene.check, seeds, order=_order)
-
-
 def run_marked(seeds: range) -> Explored:
     """Mark in the middle of a crowd, once a seed."""
-    return random_runs(make_marked, lambda _: None, seeds, order=_order)
+    return random_runs(make_marked, lambda _: None, seeds, order=order_of)
 
 
 def run_renamed(seeds: range) -> Explored:
     """Mark while what is staged moves, once a seed."""
-    return random_runs(make_renamed, lambda _: None, seeds, order=_order)
+    return random_runs(make_renamed, lambda _: None, seeds, order=order_of)

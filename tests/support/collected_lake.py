@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass
 
+from lochan.committed import Files, Snapshots
 from lochan.environment import RealEnvironment
 from lochan.errors import NotFound
 from lochan.model.entry import Entry
@@ -14,7 +15,7 @@ from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.delete_objects import delete_objects
 from lochan.operations.gc.collect import Collection, collect
 from lochan.operations.gc.report import Report
-from lochan.operations.lake import Lake
+from lochan.operations.lake import Lake, Storage
 from lochan.operations.put_object import put_object
 from lochan.operations.read_object import get_object
 from lochan.operations.retention import set_gc_rules
@@ -117,3 +118,11 @@ def expire(ground: Ground) -> CommitId:
     ground.wait(8 * DAY)
     ground.commit()
     return old.id
+
+
+def opened_anew(ground: Ground) -> Lake:
+    """Open the lake as another process would, which remembers no file."""
+    storage = ground.stage.storage
+    snapshots = Snapshots(Files(storage.objects, ground.clock), ground.clock)
+    anew = Storage(storage.objects, storage.addresses, snapshots)
+    return Lake.of(ground.stage.lake.store, ground.clock, lambda _: anew)

@@ -2,8 +2,9 @@
 """A simulated lake that is collected while everybody works (reliability V13).
 
 Every call to a store is a switch point. What is alive is worked out at the moment at which an
-object is deleted, straight from the store: a live one that goes is the end of the run. In the end
-every object that something shows must be there; and when all is quiet, after some graces, no other.
+object is deleted, straight from the store: a live one that goes is the end of the run. So is a dead
+one that goes and is alive when a story ends. In the end every object that something shows must be
+there; and when all is quiet, after some graces, no other.
 
 No story takes as long as a grace: a collector that waits for one first lets those finish that were
 on their way.
@@ -18,7 +19,14 @@ from lochan.errors import LochanError
 from lochan.kernel.records import Record
 from lochan.kv.drivers.memory import MemoryStore
 from lochan.model.codec import decode_entry
-from lochan.model.ids import MetaRangeId, ObjectKey, StagingToken, StorageNamespace
+from lochan.model.entry import Block
+from lochan.model.ids import (
+    MetaRangeId,
+    ObjectKey,
+    OpenCommitId,
+    StagingToken,
+    StorageNamespace,
+)
 from lochan.model.records import Commit
 from lochan.objects.address import AddressSource
 from lochan.objects.drivers.memory import MemoryObjects
@@ -85,9 +93,13 @@ class CollectedScene:
         self.repository = add_repository(self.inner, self.clock, NAMESPACE)
         self.plain = Lake.of(self.inner, self.clock, self._storage(self._objects, self.clock))
         self.store = world.store(self.inner, page_rows=PAGE_ROWS)
+        self.objects = world.objects(self._objects)
         self.commits: list[Commit] = []
+        self.opened: list[OpenCommitId] = []
+        self.named: tuple[Block, ...] = ()
         self.on_the_way: dict[int, str] = {}
         self._numbers = 0
+        self._has_removed = False
         self._prepare()
 
     def _storage(
@@ -100,8 +112,7 @@ class CollectedScene:
     def lake(self) -> Lake:
         """Open a lake for one process."""
         environment = SoloEnvironment(self.world.environment)
-        objects = self.world.objects(self._objects)
-        return Lake.of(self.store, environment, self._storage(objects, environment))
+        return Lake.of(self.store, environment, self._storage(self.objects, environment))
 
     def _prepare(self) -> None:
         set_gc_rules(self.plain, self.repository, 0, {})
@@ -165,13 +176,18 @@ class CollectedScene:
         return {listed.address for listed in walk(self._objects, "data/")}
 
     def _watch(self, address: str) -> None:
+        self._has_removed = True
         if address in self.alive():
             raise Broken(f"V13: {address} was deleted, and is alive")
 
+    def require_living(self) -> None:
+        """See that all that is alive is there."""
+        if self._has_removed and (missing := self.alive() - self.stored()):
+            raise Broken(f"V13: {missing} are alive, and gone")
+
     def check(self) -> None:
         """See that all that is alive is there, and that the rest goes when all is quiet."""
-        if missing := self.alive() - self.stored():
-            raise Broken(f"V13: {missing} are alive, and gone")
+        self.require_living()
         set_gc_rules(self.plain, self.repository, 0, {})
         for _ in range(QUIET):
             self.world.environment.sleep(GRACE_S + 1)

@@ -27,7 +27,8 @@ from lochan.operations.gc.collect import GRACE_S, Collection, collect, plan
 from lochan.operations.gc.condemned import read_dead
 from lochan.operations.gc.empty import empty_trash
 from lochan.operations.gc.held import hold, holds, let_go, reusable
-from lochan.operations.gc.sweeping import are_blocks_swept
+from lochan.operations.gc.still_there import still_there
+from lochan.operations.gc.sweeping import is_under_way, last_sweep
 from lochan.operations.gc.trash import LISTS, State, list_trash
 from lochan.operations.gc.trash import PREFIX as TRASH
 from lochan.operations.gc.undo import undo
@@ -146,7 +147,7 @@ def collect_all(place: Place, how: Collection = FORCED) -> None:
     sure = place.again()
     require_all_readable(sure)
     assert count_dead(sure) == 0
-    assert not are_blocks_swept(*sure.where)
+    assert not is_under_way(last_sweep(*sure.where))
     rows = list_trash(*sure.where)
     assert {row.state for row in rows} == {State.MOVED}
     objects = sure.objects[NAMESPACE]
@@ -204,7 +205,9 @@ def hold_work(place: Place) -> None:
     """Hold something, use an object again, and let go."""
     hold(*place.where, "work", from_seconds(place.world.now()), [place.known.first.id])
     assert holds(*place.again().where)["work"].commits == (place.known.first.id,)
+    there = addresses(place, "data")[:3]
     assert reusable(*place.where, ["data/x"]) == {"data/x"}
+    assert still_there(*place.where, ["data/x", *there]) == set(there)
     let_go(*place.where, "work")
     assert holds(*place.again().where) == {}
 

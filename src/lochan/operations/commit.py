@@ -2,7 +2,8 @@
 """Commit what is staged on a branch, without locks: seed 004, repaired. `move` is how.
 
 A tree that exists already, such as one that a Spark job wrote, can be committed as it is. Then the
-branch must be clean, and the tree is read whole before: a commit names nothing that is not there.
+branch must be clean, and the tree is read whole before: a commit names nothing that is not there,
+or that collection is about to take.
 """
 
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from lochan.model.instant import Instant, from_seconds
 from lochan.model.records import Commit, Repository
 from lochan.operations.advance import advance
 from lochan.operations.allowed import Action, require_allowed
+from lochan.operations.gc.tree_objects import require_objects
 from lochan.operations.lake import Lake
 from lochan.operations.move import move
 from lochan.operations.request import Candidate, Request, Said, Tip
@@ -47,8 +49,8 @@ def commit_tree(
 ) -> Commit:
     """Commit a tree that lies in the repository's storage, instead of what is staged.
 
-    Raises: InvalidInput, code dirty-branch, no-changes or no-such-tree; Corruption for a damaged
-    tree; NotFound; Refused; Conflict when others always came first.
+    Raises: InvalidInput, code dirty-branch, no-changes or no-such-tree; Gone, code object-expired;
+    Corruption for a damaged tree; NotFound; Refused; Conflict when others always came first.
     """
     began = lake.branches.fresh(repository, name)
     require_allowed(began.repository, name, Action.COMMIT, force=lake.force)
@@ -57,6 +59,8 @@ def commit_tree(
     except NotFound as error:
         message = f"metarange {tree} or a range of it is not in the storage of this repository"
         raise InvalidInput(message, code="no-such-tree", meta_range_id=tree) from error
+    shown = lake.commits.tree(repository, began.record.commit_id)
+    require_objects(lake, repository, tree, shown)
 
     def make(tip: Tip) -> Candidate:
         if tree == tip.head.meta_range_id and not request.allow_empty:

@@ -2,7 +2,7 @@
 """Copy an object to a key of a branch, from any ref.
 
     within a branch     by reference: a second entry for the same address, which is logged (H19)
-    files of blocks     by reference, from anywhere: the copy has the same list of blocks
+    files of blocks     by reference, from anywhere but an expired commit: the same list of blocks
     from another ref    by bytes: the object store copies to a fresh address, or, where the object
                         lies outside of the lake, its bytes are streamed there
 
@@ -28,6 +28,8 @@ from lochan.operations.read_entry import locate, read_entry
 from lochan.operations.read_object import stat_object
 from lochan.operations.stage import seen_writable
 from lochan.refs.copy_log import log_copies
+from lochan.refs.expired import require_kept
+from lochan.refs.resolve import resolve
 
 # A source that changes between two looks, each a few milliseconds apart, again and again.
 ATTEMPTS = 100
@@ -55,15 +57,19 @@ def copy_object(  # noqa: PLR0913 - what a caller may say of a copy
 ) -> Entry:
     """Copy an object and stage its entry; what is None stays as it is at the source.
 
-    Raises: NotFound for the source; PredicateFailed, code source-changed or object-changed, when
-    source or destination is not as expected; Conflict when the source kept changing.
+    Raises: NotFound for the source; Gone, code commit-expired or object-expired, for one that is no
+    longer kept; PredicateFailed, code source-changed or object-changed, when source or destination
+    is not as expected; Conflict when the source kept changing.
     """
     seen_writable(lake, repository, branch)  # a branch that takes no writes takes no bytes
     found = _source(lake, repository, source)
     if condition is not None:
         require_condition(lake, repository, branch, key, condition)
-    if found.blocks or source.ref in {branch, f"{branch}$", f"{branch}@"}:
+    if source.ref in {branch, f"{branch}$", f"{branch}@"}:
         copied = _held(lake, repository, source, found)
+    elif found.blocks:
+        copied = _held(lake, repository, source, found)
+        _require_kept(lake, repository, source.ref)
     else:
         copied = _copied(lake, repository, key, found)
     entry = msgspec.structs.replace(
@@ -104,6 +110,13 @@ def _held(lake: Lake, repository: Repository, source: Source, found: Entry) -> E
             return again
         found = again
     raise Conflict(f"object {source.key!r} of {source.ref!r} kept changing; copy it again")
+
+
+def _require_kept(lake: Lake, repository: Repository, ref: str) -> None:
+    """Refuse an expired commit: it shows its entries for ever, whatever became of the objects."""
+    found = resolve(lake.tables(repository), ref)
+    if not found.staging:
+        require_kept(lake.store, repository, found.commit_id)
 
 
 def _copied(lake: Lake, repository: Repository, key: ObjectKey, found: Entry) -> Entry:

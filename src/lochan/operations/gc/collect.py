@@ -7,7 +7,8 @@ A crash behind any step leaves what the next run goes on from:
     list, mark              nothing was written but remembered marks
     commits expire          nobody builds on them; the next run finds the same
     list of the condemned   named by its row, or nobody's
-    trash list and row      some or none of its objects moved; the others are still condemned
+    trash list and row      nothing has moved; all are still condemned
+    commits swept           the same, and an undo of this run lets them be built on again
     moving                  each object is in its place, in the trash, or in both
 """
 
@@ -28,19 +29,19 @@ from lochan.operations.gc.condemned import Dead, read_condemned, write_condemned
 from lochan.operations.gc.expiry import Horizon
 from lochan.operations.gc.held import holds
 from lochan.operations.gc.lease import Lease, collecting
-from lochan.operations.gc.listing import Listing, is_block
+from lochan.operations.gc.listing import Found, Listing, is_block
 from lochan.operations.gc.mark import Marked, Told, mark, mark_leaving, tell_nobody
 from lochan.operations.gc.marks import ReadMarks
 from lochan.operations.gc.report import EXAMPLES, Amount, Report, largest_partitions
 from lochan.operations.gc.roots import address_hash
 from lochan.operations.gc.sweeping import end_sweeping, sweeping_blocks
 from lochan.operations.gc.trash import Bin, State, fits, list_trash
-from lochan.operations.gc.undo import bring_back
+from lochan.operations.gc.undo import end_undoing
 from lochan.operations.lake import Lake
 from lochan.operations.link_object import LINK_EXPIRY_S
 from lochan.refs.branches import list_branches
 from lochan.refs.copy_log import forget_copies
-from lochan.refs.expired import Expired, expired_commits
+from lochan.refs.expired import expire, expired_commits, keep_again, sweep
 from lochan.refs.repositories import is_same
 from lochan.refs.tables import repositories
 
@@ -73,7 +74,7 @@ def plan(
 
     Raises: Refused, code gc-bare or gc-namespace-shared; Corruption; Unavailable.
     """
-    return _Run(lake, repository, how or Collection(), told).look(is_plan=True)
+    return _Run(lake, repository, how or Collection(), told).look()
 
 
 def collect(
@@ -87,10 +88,11 @@ def collect(
     require_writable(lake.branches.fresh_repository(repository), force=lake.force)
     how = how or Collection()
     with collecting(lake, repository) as lease:
-        report = _Run(lake, repository, how, told).run(lease)
+        tell = lease.telling(told)
+        report = _Run(lake, repository, how, tell).run(lease)
         if how.grace or not report.waiting.count:
             return report
-        return _Run(lake, repository, how, told).run(lease)  # without a grace, the second look
+        return _Run(lake, repository, how, tell).run(lease)  # without a grace, the second look
 
 
 class _Run:
@@ -107,18 +109,16 @@ class _Run:
         began = (held.since for held in holds(lake, repository).values() if held.since)
         self._written = min(*began, self._horizon.now, self._horizon.now)
 
-    def look(self, *, is_plan: bool) -> Report:
+    def look(self) -> Report:
         """List, mark and compare."""
-        report, _, _ = self._look(is_plan=is_plan)
+        report, _, _ = self._look(None)
         return report
 
     def run(self, lease: Lease) -> Report:
         """Do all of it."""
         self._end_what_others_began(lease)
         removed = clear_abandoned(self._lake, self._repository, self._how.idle_s)
-        report, dead, marked = self._look(is_plan=False)
-        lease.renew()
-        self._expire(marked)
+        report, dead, marked = self._look(lease)
         lease.renew()
         self._condemn(dead)
         self._require_share(report)
@@ -130,20 +130,24 @@ class _Run:
         forget_copies(self._lake.store, self._repository, before)
         return msgspec.structs.replace(report, moved=moved, branches_removed=len(removed))
 
-    def _look(self, *, is_plan: bool) -> tuple[Report, list[Dead], Marked]:
+    def _look(self, lease: Lease | None) -> tuple[Report, list[Dead], Marked]:
+        """Find what is dead; with a lease, have nobody build on commits that are not kept."""
         _require_own_namespace(self._lake, self._repository)
         objects = self._lake.storage(self._repository.storage_namespace).objects
         with Listing() as listing:
             # First of all: what comes after this is no candidate, whatever the mark has missed.
             listing.fill(objects, self._young, self._told)
             marked = mark(self._lake, self._repository, self._horizon, self._how.read, self._told)
+            if lease is not None:
+                lease.renew()
+                self._expire(marked)
             dead = self._dead(listing, marked)
         due = Amount.of(filter(self._is_due, dead))
         all_dead = Amount.of(dead)
         waiting = [each.since for each in dead if not self._is_due(each)]
         report = Report(
             run=self._id,
-            is_plan=is_plan,
+            is_plan=lease is None,
             time=self._horizon.now,
             listed=Amount(listing.count, listing.size),
             young=listing.young,
@@ -160,11 +164,20 @@ class _Run:
         return report, dead, marked
 
     def _dead(self, listing: Listing, marked: Marked) -> list[Dead]:
-        """Give what is listed, old and not marked, with the time since when that is known."""
+        """Give what is listed, old and not marked, with the time since when that is known.
+
+        Whoever was condemned was old by then. A block that is younger than that was put again, and
+        named since, though no run has seen it: it waits anew.
+        """
         known = read_condemned(self._lake, self._repository)
         now = from_seconds(self._lake.environment.now())
+
+        def since(each: Found) -> Instant:
+            then = known.get(each.address, now)
+            return then if each.made < then - self._how.grace else now
+
         found = (
-            Dead(known.get(each.address, now), each.size, each.address)
+            Dead(since(each), each.size, each.address)
             for each in listing
             if address_hash(each.address) not in marked.objects
         )
@@ -174,11 +187,14 @@ class _Run:
         """Have those wait anew that a commit showed on which somebody may be building.
 
         A story that was under way when an object was condemned can show it in a commit, which
-        expires before any run has seen it; until then others could build on that.
+        expires before any run has seen it; until then others could build on that. A tree of such a
+        commit that cannot be read holds up this run, and runs within the grace: the commit has its
+        row by now.
         """
         if not any(map(self._is_due, dead)):
             return dead
-        leaving = mark_leaving(self._lake, self._repository, marked, self._how.read)
+        where = (self._lake, self._repository, self._horizon)
+        leaving = mark_leaving(*where, marked, self._how.read, self._told)
         return [
             each._replace(since=now)
             if self._is_due(each) and address_hash(each.address) in leaving
@@ -200,13 +216,13 @@ class _Run:
 
         A commit that is kept again, by other rules, can be built on again if nothing of it is gone.
         """
-        table = expired_commits(self._lake.store, self._repository)
-        known = {CommitId(name.decode()): row for name, row in table.scan()}
-        for commit in sorted(marked.roots.expired - known.keys()):
-            table.set(commit.encode(), Expired(time=from_seconds(self._lake.environment.now())))
-        for commit in sorted(known.keys() & marked.roots.kept):
-            if not known[commit].swept:
-                table.delete(commit.encode())
+        store, environment = self._lake.store, self._lake.environment
+        rows = expired_commits(store, self._repository).scan()
+        known = {CommitId(name.decode()) for name, _ in rows}
+        for commit in sorted(marked.roots.expired - known):
+            expire(store, environment, self._repository, commit, from_seconds(environment.now()))
+        for commit in sorted(known & marked.roots.kept):
+            keep_again(store, self._repository, commit)
 
     def _condemn(self, dead: list[Dead]) -> None:
         # Objects that are condemned only now count from now: their commits have just expired.
@@ -226,9 +242,9 @@ class _Run:
             )
 
     def _remove(self, due: list[Dead], lease: Lease, marked: Marked) -> int:
-        self._sweep_commits(marked)
         trash = Bin(self._lake, self._repository, self._id, lease.renew)
         trash.open(self._horizon.now, due)
+        self._sweep_commits(marked)
         moved = trash.put((each for each in due if not is_block(each.address)), self._told)
         blocks = [each for each in due if is_block(each.address)]
         if blocks:
@@ -239,11 +255,11 @@ class _Run:
 
     def _sweep_commits(self, marked: Marked) -> None:
         """Write down that objects of expired commits go now: these never become good again."""
-        table = expired_commits(self._lake.store, self._repository)
-        for name, row in list(table.scan()):
-            is_due = row.time <= self._horizon.young
-            if is_due and not row.swept and CommitId(name.decode()) in marked.roots.expired:
-                table.set(name, Expired(time=row.time, swept=self._id))
+        where = (self._lake.store, self._lake.environment, self._repository)
+        for name, row in list(expired_commits(self._lake.store, self._repository).scan()):
+            commit, is_due = CommitId(name.decode()), row.time <= self._horizon.young
+            if is_due and not row.swept and commit in marked.roots.expired:
+                sweep(*where, commit, self._id)
 
     def _is_still_old(self, block: Dead) -> bool:
         objects = self._lake.storage(self._repository.storage_namespace).objects
@@ -257,11 +273,9 @@ class _Run:
         """Call what a run moved before it died moved: the rest is where it was. End an undo."""
         end_sweeping(self._lake, self._repository)
         for row in list_trash(self._lake, self._repository):
-            trash = Bin(self._lake, self._repository, row.run, lease.renew)
             if row.state is State.MOVING:
-                trash.become(State.MOVED)
-            elif row.state is State.UNDONE:
-                bring_back(self._lake, self._repository, trash, row, self._told)
+                Bin(self._lake, self._repository, row.run, lease.renew).become(State.MOVED)
+        end_undoing(self._lake, self._repository, lease, self._told)
 
 
 def _require_own_namespace(lake: Lake, repository: Repository) -> None:

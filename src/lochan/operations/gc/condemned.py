@@ -50,14 +50,20 @@ def condemned_table(lake: Lake, repository: Repository) -> Table[Condemned]:
 
 def read_condemned(lake: Lake, repository: Repository) -> dict[str, Instant]:
     """Give since when each address is condemned. Raises Corruption where the list is damaged."""
-    found = condemned_table(lake, repository).find(_NAME)
-    if found is None:
-        return {}
-    objects = lake.storage(repository.storage_namespace).objects
-    try:
-        return {dead.address: dead.since for dead in read_dead(objects, _address(found.record.run))}
-    except NotFound:  # somebody cleared it away: all begin to wait anew
-        return {}
+    table, objects = (
+        condemned_table(lake, repository),
+        lake.storage(repository.storage_namespace).objects,
+    )
+    found = table.find(_NAME)
+    while found is not None:
+        try:
+            listed = read_dead(objects, _address(found.record.run))
+            return {dead.address: dead.since for dead in listed}
+        except NotFound:  # a run has written the next list
+            before, found = found.record, table.find(_NAME)
+            if found is not None and found.record == before:
+                break  # somebody cleared it away: all begin to wait anew
+    return {}
 
 
 def write_condemned(

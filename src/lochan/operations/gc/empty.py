@@ -2,7 +2,8 @@
 """Empty the trash of what has been there for a grace; what is alive after all comes back.
 
 Nothing in the trash should be alive. But people restore old states, and rules change: so everything
-is marked once more before it goes for good.
+is marked once more before it goes for good. An undo that did not come to its end is ended first: it
+asks what later runs have in the trash.
 """
 
 from lochan.model.instant import NANOSECONDS, Instant, from_seconds
@@ -16,6 +17,7 @@ from lochan.operations.gc.mark import Told, mark, tell_nobody
 from lochan.operations.gc.report import Amount
 from lochan.operations.gc.roots import address_hash
 from lochan.operations.gc.trash import Bin, State, list_trash
+from lochan.operations.gc.undo import end_undoing
 from lochan.operations.lake import Lake
 
 _DONE = frozenset({State.MOVED, State.EMPTYING, State.MOVING})
@@ -35,12 +37,14 @@ def empty_trash(
     gone: list[Dead] = []
     back: list[Dead] = []
     with collecting(lake, repository) as lease:
+        end_undoing(lake, repository, lease, told)
         ready = [
             row
             for row in list_trash(lake, repository)
             if row.state in _DONE and row.time <= Instant(horizon.young)
         ]
-        alive = mark(lake, repository, horizon, how.read, told).objects if ready else set[int]()
+        tell = lease.telling(told)
+        alive = mark(lake, repository, horizon, how.read, tell).objects if ready else set[int]()
         for row in ready:
             trash = Bin(lake, repository, row.run, lease.renew)
             dead = list(trash.listed())

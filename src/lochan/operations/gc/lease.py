@@ -3,10 +3,12 @@
 
 A process that dies lets its row run out, and the next one takes over; what it left half done is
 found by `trash`. One that was only slow finds out before its next step, and stops. Should both be
-at work for a moment, no harm is done: what is dead stays dead, and moving it twice is moving it.
+at work for a moment, no harm is done: rows change by compare-and-swap, what is dead stays dead, and
+moving it twice is moving it. What this does not cover is a process that stands still for ten
+minutes between two requests to the object store: no store can be told to refuse the second one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
@@ -45,6 +47,15 @@ class Lease:
         """Keep it, if it is time for that. Raises Conflict, code gc-lease-lost."""
         if self._environment.monotonic() - self._renewed >= RENEWED_S:
             self._write(first=False)
+
+    def telling(self, told: Callable[[str, int], None]) -> Callable[[str, int], None]:
+        """Keep it while long work tells how far it is."""
+
+        def tell(what: str, count: int) -> None:
+            self.renew()
+            told(what, count)
+
+        return tell
 
     def release(self) -> None:
         """Give it back, so that the next one need not wait."""

@@ -28,6 +28,7 @@ class Found(NamedTuple):
 
     address: str
     size: int
+    made: Instant
 
 
 class Listing:
@@ -66,7 +67,7 @@ class Listing:
             self.young += 1
         else:
             self.old += 1
-            row = Found(listed.address, listed.info.size)
+            row = Found(listed.address, listed.info.size, made)
             self._file.write(msgspec.json.encode(row) + b"\n")
 
     def __enter__(self) -> Self:

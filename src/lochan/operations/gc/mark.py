@@ -11,12 +11,13 @@ from lochan.committed.parallel import Crew
 from lochan.errors import Corruption, NotFound
 from lochan.kernel.chosen import kernel
 from lochan.kernel.interface import HashSet
-from lochan.model.ids import MetaRangeId, RangeId
+from lochan.model.ids import EMPTY_TREE, CommitId, MetaRangeId, RangeId
 from lochan.model.records import Repository
 from lochan.operations.gc.expiry import Horizon
 from lochan.operations.gc.marks import Marks, RangeMarks, ReadMarks
-from lochan.operations.gc.roots import Roots, gather_roots, home_of
+from lochan.operations.gc.roots import Roots, gather_roots, home_of, trees_of
 from lochan.operations.lake import Lake
+from lochan.refs.expired import expired_commits
 
 THREADS: Final = 8  # ranges that are read beside each other; what they write waits for a disk
 
@@ -56,17 +57,27 @@ def mark(
 
 
 def mark_leaving(
-    lake: Lake, repository: Repository, marked: Marked, read: ReadMarks | None = None
+    lake: Lake,
+    repository: Repository,
+    horizon: Horizon,
+    marked: Marked,
+    read: ReadMarks | None = None,
+    told: Told = tell_nobody,
 ) -> HashSet:
-    """Mark what is not alive, but in a commit on which somebody may have begun to build just now.
+    """Mark what is not alive, but in a commit on which anybody could build within the grace.
 
     Raises what `mark` raises.
     """
-    leaving = kernel.hash_set()
-    ranges = _ranges(lake, repository, marked.roots.leaving) - marked.ranges
-    for marks in _marks(lake, repository, ranges, read):
-        leaving.update(marks.hashes)
-    return leaving
+    rows = expired_commits(lake.store, repository).scan()
+    long_expired = {CommitId(name.decode()) for name, row in rows if row.time <= horizon.young}
+    leaving = marked.roots.expired - long_expired
+    trees = set(trees_of(lake, repository, marked.roots.commits, leaving)) - {EMPTY_TREE}
+    found = kernel.hash_set()
+    ranges = _ranges(lake, repository, trees) - marked.ranges
+    for number, marks in enumerate(_marks(lake, repository, ranges, read), 1):
+        found.update(marks.hashes)
+        told("leaving", number)
+    return found
 
 
 def _ranges(lake: Lake, repository: Repository, trees: Iterable[MetaRangeId]) -> set[RangeId]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from lochan.errors import NotFound
 from lochan.kernel.chosen import kernel
 from lochan.model.codec import decode_branch, decode_tag
-from lochan.model.ids import COMPACTED_TO_NOTHING, CommitId, MetaRangeId, StagingToken
+from lochan.model.ids import COMPACTED_TO_NOTHING, EMPTY_TREE, CommitId, MetaRangeId, StagingToken
 from lochan.model.records import Branch, Repository
 from lochan.objects.namespace import Namespace
 from lochan.operations.gc.expiry import Commits, Horizon, kept_commits
@@ -29,8 +29,7 @@ from lochan.operations.view import tokens_of
 from lochan.refs.branches import list_branches
 from lochan.refs.commits import list_commits
 from lochan.refs.copy_log import logged_copies
-from lochan.refs.expired import expired_commits
-from lochan.refs.open_commits import open_commits
+from lochan.refs.open_commits import State, open_commits, state_of
 from lochan.refs.tags import list_tags
 
 _ROWS = 5_000  # staged rows that are read at a time
@@ -44,7 +43,7 @@ class Roots:
     objects: set[int] = field(default_factory=set)
     kept: set[CommitId] = field(default_factory=set)
     expired: set[CommitId] = field(default_factory=set)
-    leaving: set[MetaRangeId] = field(default_factory=set)  # of commits expired within the grace
+    commits: Commits = field(default_factory=Commits)  # all of them
 
 
 def gather_roots(lake: Lake, repository: Repository, horizon: Horizon) -> Roots:
@@ -78,7 +77,7 @@ def add_refs(lake: Lake, repository: Repository, roots: Roots, horizon: Horizon)
     named.update(_begun(lake, repository))
     held = {commit for each in holds(lake, repository).values() for commit in each.commits}
     dump = _find_dump(lake, repository)
-    commits = Commits()
+    commits = roots.commits
     for commit in list_commits(tables):
         commits.add(commit)
     named.update(held & commits.dates.keys())
@@ -90,12 +89,9 @@ def add_refs(lake: Lake, repository: Repository, roots: Roots, horizon: Horizon)
         )
     roots.kept = kept_commits(commits, branches, named, rules, horizon)
     roots.expired = commits.dates.keys() - roots.kept
-    roots.trees.update(_trees(lake, repository, commits, roots.kept))
+    roots.trees.update(trees_of(lake, repository, commits, roots.kept))
     roots.trees.update(_bases(branches))
-    leaving = _leaving(lake, repository, roots.expired, horizon)
-    roots.leaving.update(_trees(lake, repository, commits, leaving))
-    for trees in (roots.trees, roots.leaving):
-        trees.discard(MetaRangeId(""))
+    roots.trees.discard(EMPTY_TREE)
 
 
 def add_copies(lake: Lake, repository: Repository, roots: Roots) -> None:
@@ -129,21 +125,16 @@ def _tokens(lake: Lake, repository: Repository) -> Iterator[StagingToken]:
 
 
 def _begun(lake: Lake, repository: Repository) -> Iterator[CommitId]:
-    """Name the commits that a started one stands on, or became."""
+    """Name the commits that a started one stands on, or became.
+
+    The record of one that failed stays, to be read, and nothing is built on its parent any more.
+    """
     for _, opened in open_commits(lake.store, repository).scan():
-        yield from (commit for commit in (opened.parent, opened.commit_id) if commit)
+        if state_of(opened) is not State.FAILED:
+            yield from (commit for commit in (opened.parent, opened.commit_id) if commit)
 
 
-def _leaving(
-    lake: Lake, repository: Repository, expired: set[CommitId], horizon: Horizon
-) -> set[CommitId]:
-    """Name the expired commits on which anybody could build until less than a grace ago."""
-    rows = expired_commits(lake.store, repository).scan()
-    left = {CommitId(name.decode()) for name, row in rows if row.time <= horizon.young}
-    return expired - left
-
-
-def _trees(
+def trees_of(
     lake: Lake, repository: Repository, commits: Commits, chosen: set[CommitId]
 ) -> Iterator[MetaRangeId]:
     """Name the trees of some commits, and the second ones, where they are trees."""

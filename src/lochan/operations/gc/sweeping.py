@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A row that is there while blocks are being removed.
+"""A row that says that blocks are being removed, or by whom they were removed last.
 
 A block is named by its bytes, so a dead one can be put again by somebody who is about to name it.
-The collector writes this row first, then looks whether the block is still old, then removes it. Who
-puts a block looks for the row afterwards. If there is none, the collector has yet to look, and will
-find the block young. If there is one, the bytes go to an address of their own instead. A row that a
-collector left behind when it died costs some room, and the next run takes it away.
+The collector writes this row first, then looks whether the block is still old, then removes it, and
+in the end changes the row again. Who puts a block looks at the row before and afterwards. If no
+sweep is under way and the row is the same, the next collector has yet to look, and will find the
+block young. If not, the block may have been looked at before it was put, and removed since: the
+bytes go to an address of their own. A row that a collector left behind when it died costs some
+room, and the next run changes it.
+
+    <run>     this run removes blocks at this moment
+    -<run>    this one was the last to do so
 """
 
 from collections.abc import Iterator
@@ -17,11 +22,18 @@ from lochan.model.records import Repository
 from lochan.operations.lake import Lake
 
 _KEY = GC + b"sweeping"
+_ENDED = b"-"
 
 
-def are_blocks_swept(lake: Lake, repository: Repository) -> bool:
-    """Say whether a block that was just put may be removed at this moment."""
-    return find(lake.store, partition_of(repository), _KEY) is not None
+def last_sweep(lake: Lake, repository: Repository) -> bytes:
+    """Give what the row says; other bytes from when a sweep begins, and from when it ends."""
+    found = find(lake.store, partition_of(repository), _KEY)
+    return found.value if found is not None else b""
+
+
+def is_under_way(sweep: bytes) -> bool:
+    """Say whether blocks are being removed at this moment."""
+    return bool(sweep) and not sweep.startswith(_ENDED)
 
 
 @contextmanager
@@ -29,10 +41,11 @@ def sweeping_blocks(lake: Lake, repository: Repository, run: str) -> Iterator[No
     """Have whoever puts a block know that blocks are being removed."""
     lake.store.set(partition_of(repository), _KEY, run.encode())
     yield
-    lake.store.delete(partition_of(repository), _KEY)
+    end_sweeping(lake, repository)
 
 
 def end_sweeping(lake: Lake, repository: Repository) -> None:
-    """Take away the row that a collector has left behind; only while none is at work."""
-    if are_blocks_swept(lake, repository):
-        lake.store.delete(partition_of(repository), _KEY)
+    """Say that no blocks are being removed, after one's own sweep or that of one who died."""
+    sweep = last_sweep(lake, repository)
+    if is_under_way(sweep):
+        lake.store.set(partition_of(repository), _KEY, _ENDED + sweep)

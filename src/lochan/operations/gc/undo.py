@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Undo a run: all that it put into the trash goes back to where it was.
 
-Its commits can be built on again, until the next run finds that the rules still do not keep them.
+Its commits can be built on again, until the next run finds that the rules still do not keep them:
+all of them but those of which a later run has objects in the trash.
 """
 
-from lochan.errors import Conflict
+from collections.abc import Mapping, Sequence
+
+from lochan.errors import Conflict, Corruption, NotFound
+from lochan.model.ids import CommitId, RangeId
 from lochan.model.records import Repository
 from lochan.operations.allowed import require_writable
-from lochan.operations.gc.lease import collecting
-from lochan.operations.gc.mark import Told, tell_nobody
+from lochan.operations.gc.expiry import Commits
+from lochan.operations.gc.lease import Lease, collecting
+from lochan.operations.gc.mark import Told, distinct_ranges, range_marks, tell_nobody
+from lochan.operations.gc.roots import address_hash, trees_of
 from lochan.operations.gc.trash import Bin, State, Trash, find_bin, list_trash, valid_run
 from lochan.operations.lake import Lake
-from lochan.refs.expired import Expired, expired_commits
+from lochan.refs.commits import get_commit
+from lochan.refs.expired import expired_commits, hand_on, keep_again
 
 
 def undo(
@@ -39,15 +46,69 @@ def bring_back(lake: Lake, repository: Repository, trash: Bin, row: Trash, told:
     back of one may not be all of it while a later run is in the trash: that run says so now.
     """
     count = trash.take_back(trash.listed(), told)
-    others = [other.run for other in list_trash(lake, repository)]
-    later = others[others.index(row.run) + 1 :]
-    table = expired_commits(lake.store, repository)
-    for name, expired in list(table.scan()):
-        if expired.swept != row.run:
-            continue
-        if later:
-            table.set(name, Expired(time=expired.time, swept=later[0]))
+    rows = expired_commits(lake.store, repository).scan()
+    swept = [CommitId(name.decode()) for name, expired in rows if expired.swept == row.run]
+    all_runs = list_trash(lake, repository)
+    later = [other for other in all_runs if (other.time, other.run) > (row.time, row.run)]
+    takers = _Takers(lake, repository, [other.run for other in later])
+    for commit in swept:
+        taker = takers.of(commit)
+        if taker:
+            hand_on(lake.store, lake.environment, repository, commit, row.run, taker)
         else:
-            table.delete(name)
+            keep_again(lake.store, repository, commit, row.run)
     trash.close()
     return count
+
+
+def end_undoing(lake: Lake, repository: Repository, lease: Lease, told: Told) -> None:
+    """Go through with every undo that was begun and did not come to its end."""
+    for row in list_trash(lake, repository):
+        if row.state is State.UNDONE:
+            trash = Bin(lake, repository, row.run, lease.renew)
+            bring_back(lake, repository, trash, row, told)
+
+
+class _Takers:
+    """Which of some runs, the earliest first, has objects of a commit in the trash."""
+
+    def __init__(self, lake: Lake, repository: Repository, runs: Sequence[str]) -> None:
+        self._lake = lake
+        self._repository = repository
+        self._runs = runs
+        self._marks = range_marks(lake, repository)
+        self._taken: dict[int, int] | None = None  # the hash of an address: its run's number
+        self._of_range: dict[RangeId, int] = {}
+
+    def of(self, commit: CommitId) -> str:
+        """Name the run; empty if there is none. A commit that cannot be read counts as taken."""
+        if not self._runs:
+            return ""
+        try:
+            number = min(map(self._first, self._ranges(commit)), default=len(self._runs))
+        except (Corruption, NotFound):
+            number = 0
+        return self._runs[number] if number < len(self._runs) else ""
+
+    def _ranges(self, commit: CommitId) -> set[RangeId]:
+        lake, repository = self._lake, self._repository
+        known = Commits()
+        known.add(get_commit(lake.tables(repository), commit))
+        files = lake.storage(repository.storage_namespace).snapshots.files
+        return distinct_ranges(files, trees_of(lake, repository, known, {commit}))
+
+    def _first(self, named: RangeId) -> int:
+        if named not in self._of_range:
+            taken, nobody = self._read_lists(), len(self._runs)
+            numbers = (taken.get(each, nobody) for each in self._marks.of(named).hashes)
+            self._of_range[named] = min(numbers, default=nobody)
+        return self._of_range[named]
+
+    def _read_lists(self) -> Mapping[int, int]:
+        if self._taken is None:
+            taken: dict[int, int] = {}
+            for number, run in enumerate(self._runs):
+                for dead in Bin(self._lake, self._repository, run, lambda: None).listed():
+                    taken.setdefault(address_hash(dead.address), number)
+            self._taken = taken
+        return self._taken

@@ -19,7 +19,7 @@ from lochan.model.records import Repository
 from lochan.objects.address import block_address
 from lochan.objects.body import chunks, cut
 from lochan.objects.store import Body, ObjectStore
-from lochan.operations.gc.sweeping import are_blocks_swept
+from lochan.operations.gc.sweeping import is_under_way, last_sweep
 from lochan.operations.lake import Lake
 from lochan.operations.read_entry import read_entry
 from lochan.refs.outcomes import surely
@@ -36,13 +36,16 @@ def store_blocks(
     name = key.decode(errors="replace")
 
     def stored() -> Iterator[Block]:
+        before = last_sweep(lake, repository)
         for piece in cut(chunks(body, None, name), repeat(block_bytes)):
             digest = hashlib.sha256(piece).digest()
             address = block_address(digest, name)
             surely(partial(_put, objects, address, piece))
-            if are_blocks_swept(lake, repository):  # what we have just put may go at this moment
+            after = last_sweep(lake, repository)
+            if after != before or is_under_way(after):  # it may have been found old, and gone since
                 address = storage.addresses.new(name)
                 surely(partial(_put, objects, address, piece))
+            before = after
             yield Block(address, 0, len(piece), digest)
 
     return tuple(stored())

@@ -19,9 +19,10 @@ from lochan.errors import Conflict, NotFound, PredicateFailed
 from lochan.kernel.records import Records
 from lochan.model.ids import EMPTY_TREE, MetaRangeId
 from lochan.model.records import Repository
+from lochan.operations.gc.still_there import still_there
 from lochan.operations.lake import Lake
 from lochan.pipelines.datums.datum_index import decode_row, encode_row
-from lochan.pipelines.datums.still_there import addresses_in, still_there
+from lochan.pipelines.datums.datum_objects import addresses_in
 from lochan.pipelines.model.datum import DatumRow, DatumState
 from lochan.pipelines.model.tables import PipelineTables, memo_name
 

@@ -17,9 +17,10 @@ from lochan.model.ids import BranchName, CommitId, MetaRangeId
 from lochan.model.records import Commit, Repository
 from lochan.operations.branches import create_branch
 from lochan.operations.commit import CommitRequest, commit_tree
+from lochan.operations.gc.still_there import still_there
 from lochan.operations.lake import Lake
 from lochan.pipelines.attempts.fragment import read_fragment
-from lochan.pipelines.datums.still_there import addresses_in, still_there
+from lochan.pipelines.datums.datum_objects import addresses_in
 from lochan.pipelines.jobs import shard_view
 from lochan.pipelines.jobs.pin import repository_of
 from lochan.pipelines.model.datum import DatumRow, hashed

@@ -9,13 +9,10 @@ from collections.abc import Iterable
 from typing import Final
 
 from lochan.errors import NotFound
-from lochan.model.codec import decode_entry
 from lochan.model.records import Repository
 from lochan.objects.store import ObjectStore
-from lochan.operations.copy_object import addresses_of
 from lochan.operations.gc.held import reusable
 from lochan.operations.lake import Lake
-from lochan.pipelines.model.datum import DatumRow
 
 _THREADS: Final = 16  # looks at the object store that wait for each other
 
@@ -29,14 +26,6 @@ def still_there(lake: Lake, repository: Repository, addresses: Iterable[str]) ->
     with lake.environment.executor(min(_THREADS, len(asked))) as crew:
         answers = crew.map(lambda address: _is_there(objects, address), asked)
         return frozenset(address for address, there in zip(asked, answers, strict=True) if there)
-
-
-def addresses_in(row: DatumRow) -> frozenset[str] | None:
-    """Name the objects of a datum's outputs; None where one lies elsewhere, and cannot be kept."""
-    entries = [decode_entry(output.entry) for output in row.outputs]
-    if not all(entry.is_relative for entry in entries):
-        return None
-    return frozenset(address for entry in entries for address in addresses_of(entry))
 
 
 def _is_there(objects: ObjectStore, address: str) -> bool:

@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is dead is named by nobody again: every way by which somebody might try, and when."""
+
+from collections.abc import Callable
+
+import pytest
+
+from lochan.errors import Conflict, Corruption, Gone, Unavailable
+from lochan.kernel.records import Records
+from lochan.kv.store import Present
+from lochan.kv.table import Table
+from lochan.model.ids import EMPTY_TREE, BranchName, CommitId, MetaRangeId, ObjectKey
+from lochan.model.instant import from_seconds
+from lochan.model.records import Commit
+from lochan.objects.store import ObjectStore
+from lochan.operations.branches import create_branch
+from lochan.operations.commit import CommitRequest, commit_tree
+from lochan.operations.copy_object import Source, addresses_of, copy_object
+from lochan.operations.gc import condemned as condemning
+from lochan.operations.gc.collect import collect
+from lochan.operations.gc.condemned import Dead, read_dead, write_condemned
+from lochan.operations.gc.empty import empty_trash
+from lochan.operations.gc.held import reusable
+from lochan.operations.gc.mark import Told
+from lochan.operations.gc.trash import Bin, list_trash
+from lochan.operations.gc.undo import undo
+from lochan.operations.open_commits.cancel_commit import cancel_commit
+from lochan.operations.open_commits.finish_commit import finish_commit
+from lochan.operations.open_commits.put_file import put_file
+from lochan.operations.open_commits.start_commit import start_commit
+from lochan.operations.publish import Chain
+from lochan.operations.read_object import stat_committed
+from lochan.operations.retention import set_gc_rules
+from lochan.refs.cleaner import Cleaner
+from lochan.refs.expired import expired_commits
+from support.collected_lake import DAY, FORCED, GRACE, HOUR, Ground, expire, long_dead, opened_anew
+from support.lakes import MAIN
+
+Patch = pytest.MonkeyPatch
+ME = CommitRequest("me", "again")
+DEV = BranchName("dev")
+
+
+@pytest.fixture
+def ground() -> Ground:
+    return Ground.open()
+
+
+def once(what: str, work: Callable[[], object]) -> Told:
+    """Work in the middle of a run, when it first tells of something."""
+    waiting = [work]
+
+    def told(said: str, _: int) -> None:
+        if said == what and waiting:
+            waiting.pop()()
+
+    return told
+
+
+def tree_of(ground: Ground, commit: CommitId) -> MetaRangeId:
+    lake, repository = ground.where
+    return lake.commits.tree(repository, commit)
+
+
+def let_pass(ground: Ground) -> None:
+    """Have what a branch shows now be the only thing that seven days keep."""
+    for days in (10, 8):
+        ground.wait(days * DAY)
+        ground.commit()
+
+
+@pytest.mark.parametrize("what", ["listed", "roots", "ranges", "moved"])
+def test_the_tree_of_an_expired_commit_is_not_committed_while_a_run_removes_it(
+    ground: Ground, what: str
+) -> None:
+    tree = tree_of(ground, expire(ground))
+    ground.run()
+    ground.wait(GRACE + 1)
+
+    def commits() -> None:
+        with pytest.raises(Gone, match="collected, or are about to be"):
+            commit_tree(*ground.where, MAIN, tree, ME)
+
+    assert collect(*ground.where, FORCED, once(what, commits)).moved > 0
+    assert ground.read("k") == b"third"
+
+
+def test_the_tree_of_an_expired_commit_is_not_committed_while_or_after_the_trash_is_emptied(
+    ground: Ground,
+) -> None:
+    tree = tree_of(ground, expire(ground))
+    ground.run_twice()
+    ground.wait(GRACE + 1)
+
+    def commits() -> None:
+        with pytest.raises(Gone, match="collected, or are about to be"):
+            commit_tree(*ground.where, MAIN, tree, ME)
+
+    gone, back = empty_trash(*ground.where, None, once("ranges", commits))
+    assert (gone.count, back.count) == (2, 0)
+    commits()
+
+
+def test_a_tree_that_was_never_committed_is_committed_while_its_objects_are_there(
+    ground: Ground,
+) -> None:
+    lake, repository = ground.where
+    snapshots = lake.storage(repository.storage_namespace).snapshots
+    ground.put("k", b"first")
+    first = ground.commit()
+    ground.put("z", b"second")
+    second = ground.commit()
+    row = snapshots.get(second.meta_range_id, b"z")
+    assert row is not None
+    tree = snapshots.apply(EMPTY_TREE, [Records.of([row])]).id
+    assert tree not in {first.meta_range_id, second.meta_range_id}
+    ground.wait(3 * DAY)
+
+    commit_tree(*ground.where, MAIN, tree, ME)
+    assert ground.read("z") == b"second"
+
+
+def file_of_blocks(ground: Ground) -> tuple[Commit, str]:
+    """Have a commit with a file of one block, long behind."""
+    set_gc_rules(*ground.where, 7, {})
+    opened = start_commit(*ground.where, None, MAIN)
+    put_file(*ground.where, opened.id, "f", b"block")
+    made = finish_commit(*ground.where, opened.id)
+    (address,) = addresses_of(stat_committed(*ground.where, made.id, ObjectKey(b"f")))
+    ground.wait(1)
+    ground.delete("f")
+    ground.commit()
+    let_pass(ground)
+    cleaned(ground)
+    return made, address
+
+
+def cleaned(ground: Ground) -> None:
+    """Have the records of finished commits go."""
+    for _ in range(3):
+        Cleaner(ground.stage.lake.store, ground.clock, grace_s=0).run()
+        ground.wait(1)
+
+
+def copies(ground: Ground, ref: str) -> None:
+    copy_object(*ground.where, MAIN, ObjectKey(b"g"), Source(ref, ObjectKey(b"f")))
+
+
+def test_a_file_of_blocks_is_not_copied_from_an_expired_commit(ground: Ground) -> None:
+    old, address = file_of_blocks(ground)
+    ground.run()
+    ground.wait(GRACE + 1)
+
+    def tries() -> None:
+        with pytest.raises(Gone, match="older than the rules"):
+            copies(ground, old.id)
+
+    assert collect(*ground.where, FORCED, once("roots", tries)).moved == 1
+    assert address not in ground.addresses()
+    tries()
+
+
+def test_a_file_of_blocks_that_is_copied_before_its_commit_expires_stays(ground: Ground) -> None:
+    old, address = file_of_blocks(ground)
+
+    collect(*ground.where, FORCED, once("roots", lambda: copies(ground, old.id)))
+    ground.wait(GRACE + 1)
+    ground.run()
+    assert address in ground.addresses()
+    assert ground.read("g") == b"block"
+
+
+def test_a_block_that_is_put_again_and_cancelled_while_it_is_published_stays(
+    ground: Ground, monkeypatch: Patch
+) -> None:
+    """No run sees the block named between the two that find it dead."""
+    set_gc_rules(*ground.where, 7, {})
+    opened = start_commit(*ground.where, None, MAIN)
+    put_file(*ground.where, opened.id, "f", b"block")
+    cancel_commit(*ground.where, opened.id)
+    ground.wait(GRACE + HOUR)
+    assert ground.run().waiting.count == 1
+    ground.wait(30 * HOUR)
+    again = start_commit(*ground.where, None, MAIN)
+    put_file(*ground.where, again.id, "f", b"block")
+    ground.wait(47 * HOUR)
+    publish = Chain.publish
+
+    def late(chain: Chain, *given: object) -> object:
+        monkeypatch.undo()
+        cancel_commit(*ground.where, again.id)
+        ground.wait(2 * HOUR)
+        assert ground.run().moved == 0
+        return publish(chain, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Chain, "publish", late)
+    finish_commit(*ground.where, again.id)
+    assert ground.read("f") == b"block"
+
+
+def test_a_run_that_was_taken_over_takes_no_row_from_its_follower(
+    ground: Ground, monkeypatch: Patch
+) -> None:
+    old = expire(ground)
+    ground.run()
+    ground.wait(GRACE + 1)
+    set_gc_rules(*ground.where, 1000, {})
+    delete_if = Table.delete_if
+
+    def late(table: Table[object], name: bytes, predicate: Present) -> None:
+        if name == old.encode():
+            monkeypatch.undo()
+            ground.wait(700)
+            set_gc_rules(*ground.where, 7, {})
+            assert ground.run().moved > 0
+        delete_if(table, name, predicate)
+
+    monkeypatch.setattr(Table, "delete_if", late)
+    with pytest.raises(Conflict, match="took over"):
+        ground.run()
+    with pytest.raises(Gone):
+        create_branch(*ground.where, DEV, old)
+
+
+def test_what_is_condemned_is_not_reusable_while_the_list_is_written_anew(
+    ground: Ground, monkeypatch: Patch
+) -> None:
+    first = ground.put("k", b"first")
+    ground.put("k", b"second")
+    ground.wait(GRACE + HOUR)
+    ground.run()
+
+    def late(objects: ObjectStore, address: str) -> object:
+        monkeypatch.undo()
+        same = list(read_dead(objects, address))
+        write_condemned(*ground.where, "next", from_seconds(ground.clock.time), same)
+        return read_dead(objects, address)
+
+    monkeypatch.setattr(condemning, "read_dead", late)
+    assert reusable(*ground.where, [first.address]) == frozenset()
+
+
+def test_a_list_of_the_condemned_that_somebody_cleared_away_condemns_nothing(
+    ground: Ground,
+) -> None:
+    long_dead(ground)
+    ground.run()
+    ground.wait(GRACE + 1)
+    ground.stage.storage.objects.delete(*ground.addresses("_lochan/gc/condemned/"))
+    assert (ground.run().moved, ground.run().waiting.count) == (0, 1)
+
+
+def test_a_damaged_tree_of_an_expired_commit_holds_up_collection_for_a_grace_at_most(
+    ground: Ground,
+) -> None:
+    set_gc_rules(*ground.where, 7, {})
+    long_dead(ground)
+    ground.run()
+    ground.put("x", b"x")
+    damaged = ground.commit()
+    ground.delete("x")
+    ground.commit()
+    let_pass(ground)
+    files = [each for each in ground.addresses("_lakefs/") if damaged.meta_range_id in each]
+    ground.stage.storage.objects.delete(*files)
+    lake = opened_anew(ground)
+
+    with pytest.raises(Corruption, match="fsck finds no damage"):
+        collect(lake, ground.stage.repository, FORCED)
+    ground.wait(GRACE + 1)
+    assert collect(lake, ground.stage.repository, FORCED).moved > 0
+
+
+def test_a_run_that_dies_before_it_moves_anything_spoils_no_commit(
+    ground: Ground, monkeypatch: Patch
+) -> None:
+    old = expire(ground)
+    ground.run()
+    ground.wait(GRACE + 1)
+
+    def dies(*_: object) -> None:
+        monkeypatch.undo()
+        raise Unavailable("the power is gone")
+
+    monkeypatch.setattr(Bin, "open", dies)
+    with pytest.raises(Unavailable):
+        ground.run()
+    set_gc_rules(*ground.where, 1000, {})
+    ground.run()
+    create_branch(*ground.where, DEV, old)
+    assert ground.read("k", DEV) == b"first"
+
+
+def test_an_undo_lets_commits_be_built_on_of_which_later_runs_have_taken_nothing(
+    ground: Ground,
+) -> None:
+    old = expire(ground)
+    first = ground.run_twice()
+    ground.put("z", b"1"), ground.put("z", b"2")
+    ground.wait(GRACE + 1)
+    assert (first.moved, ground.run_twice().moved) == (2, 1)
+    undo(*ground.where, first.run)
+    create_branch(*ground.where, DEV, old)
+    assert ground.read("k", DEV) == b"first"
+
+
+def test_an_undo_that_another_process_ends_meanwhile_ends_well(
+    ground: Ground, monkeypatch: Patch
+) -> None:
+    old = expire(ground)
+    ground.run_twice()
+    take_back = Bin.take_back
+
+    def late(trash: Bin, dead: list[Dead], told: Told) -> int:
+        monkeypatch.undo()
+        count = take_back(trash, dead, told)
+        ground.wait(700)
+        ground.run()
+        return count
+
+    monkeypatch.setattr(Bin, "take_back", late)
+    undo(*ground.where)
+    assert list_trash(*ground.where) == []
+    assert ground.read("k", old) == b"first"
+
+
+def test_an_undo_that_died_is_ended_before_the_trash_is_emptied(
+    ground: Ground, monkeypatch: Patch
+) -> None:
+    old = expire(ground)
+    ground.run_twice()
+
+    def dies(*_: object) -> None:
+        monkeypatch.undo()
+        raise Unavailable("the power is gone")
+
+    monkeypatch.setattr(Bin, "take_back", dies)
+    with pytest.raises(Unavailable):
+        undo(*ground.where)
+    ground.wait(GRACE + 1)
+    gone, _ = empty_trash(*ground.where)
+    assert (gone.count, list_trash(*ground.where)) == (0, [])
+    assert ground.read("k", old) == b"first"
+    lake, repository = ground.where
+    assert not any(row.swept for _, row in expired_commits(lake.store, repository).scan())
+
+
+def test_a_commit_that_was_started_and_failed_keeps_nothing(ground: Ground) -> None:
+    set_gc_rules(*ground.where, 7, {})
+    entry = ground.put("x", b"x")
+    ground.commit()
+    cancel_commit(*ground.where, start_commit(*ground.where, None, MAIN).id)
+    ground.delete("x")
+    ground.commit()
+    let_pass(ground)
+    ground.run_twice()
+    assert not ground.is_there(entry)
