@@ -157,7 +157,7 @@ def commits_any_tree(patch: Patch) -> None:
 
 
 def copies_from_anywhere(patch: Patch) -> None:
-    patch.setattr(copy_object, "_require_kept", lambda *_: None)
+    patch.setattr(copy_object, "require_kept", lambda *_: None)
 
 
 def looks_for_a_sweep_only_afterwards(patch: Patch) -> None:

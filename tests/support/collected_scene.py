@@ -19,7 +19,7 @@ from lochan.errors import LochanError
 from lochan.kernel.records import Record
 from lochan.kv.drivers.memory import MemoryStore
 from lochan.model.codec import decode_entry
-from lochan.model.entry import Block
+from lochan.model.entry import Block, addresses_of
 from lochan.model.ids import (
     MetaRangeId,
     ObjectKey,
@@ -33,7 +33,6 @@ from lochan.objects.drivers.memory import MemoryObjects
 from lochan.objects.store import ObjectStore
 from lochan.objects.walk import walk
 from lochan.operations.commit import CommitRequest, commit
-from lochan.operations.copy_object import addresses_of
 from lochan.operations.gc.collect import Collection, collect
 from lochan.operations.gc.empty import empty_trash
 from lochan.operations.lake import Lake, Storage

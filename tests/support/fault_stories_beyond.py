@@ -24,13 +24,12 @@ from lochan.operations.delete_objects import delete_objects
 from lochan.operations.export_places import StorePlace, open_place
 from lochan.operations.export_ref import STATE, export_ref
 from lochan.operations.gc.collect import GRACE_S, Collection, collect, plan
-from lochan.operations.gc.condemned import read_dead
 from lochan.operations.gc.empty import empty_trash
 from lochan.operations.gc.held import hold, holds, let_go, reusable
 from lochan.operations.gc.still_there import still_there
 from lochan.operations.gc.sweeping import is_under_way, last_sweep
-from lochan.operations.gc.trash import LISTS, State, list_trash
 from lochan.operations.gc.trash import PREFIX as TRASH
+from lochan.operations.gc.trash import State, list_trash
 from lochan.operations.gc.undo import undo
 from lochan.operations.import_inventory import Inventory, import_inventory
 from lochan.operations.import_objects import ImportRequest
@@ -131,6 +130,11 @@ def addresses(place: Place, prefix: str) -> list[str]:
     return [listed.address for listed in walk(place.objects[NAMESPACE], f"{prefix}/")]
 
 
+def held_in_trash(place: Place) -> list[str]:
+    """Name what is in the trash by where it was."""
+    return [address.split("/", 3)[3] for address in addresses(place, TRASH)]
+
+
 def count_dead(place: Place) -> int:
     """Count what is dead, however young: what comes back from the trash is stored anew."""
     place.world.sleep(1)
@@ -143,6 +147,7 @@ def require_all_readable(place: Place) -> None:
 
 
 def collect_all(place: Place, how: Collection = FORCED) -> None:
+    before = {*addresses(place, "data"), *held_in_trash(place)}
     collect(*place.where, how)
     sure = place.again()
     require_all_readable(sure)
@@ -150,12 +155,8 @@ def collect_all(place: Place, how: Collection = FORCED) -> None:
     assert not is_under_way(last_sweep(*sure.where))
     rows = list_trash(*sure.where)
     assert {row.state for row in rows} == {State.MOVED}
-    objects = sure.objects[NAMESPACE]
-    listed = [dead for row in rows for dead in read_dead(objects, f"{LISTS}/{row.run}")]
-    held = {
-        address.removeprefix(f"{TRASH}/").split("/", 1)[1] for address in addresses(sure, TRASH)
-    }
-    assert held == {dead.address for dead in listed}, "nothing is gone for good"
+    after = {*addresses(sure, "data"), *held_in_trash(sure)}
+    assert after == before, "nothing is gone for good"
 
 
 def undo_all(place: Place) -> None:

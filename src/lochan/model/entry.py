@@ -69,6 +69,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         return self.address_type is AddressType.RELATIVE
 
 
+def addresses_of(entry: Entry) -> tuple[str, ...]:
+    """Name the objects that an entry needs."""
+    return tuple(block.address for block in entry.blocks) or (entry.address,)
+
+
 # Most entries have no metadata, and there are few content types.
 _NO_METADATA = ident.string_map({})
 _content_type = lru_cache(1000)(ident.string)

@@ -2,8 +2,8 @@
 """Commit what is staged on a branch, without locks: seed 004, repaired. `move` is how.
 
 A tree that exists already, such as one that a Spark job wrote, can be committed as it is. Then the
-branch must be clean, and the tree is read whole before: a commit names nothing that is not there,
-or that collection is about to take.
+branch must be clean, and the tree is read whole before; of its objects those are looked for that
+collection may have taken, or is about to take.
 """
 
 from collections.abc import Mapping
@@ -49,8 +49,8 @@ def commit_tree(
 ) -> Commit:
     """Commit a tree that lies in the repository's storage, instead of what is staged.
 
-    Raises: InvalidInput, code dirty-branch, no-changes or no-such-tree; Gone, code object-expired;
-    Corruption for a damaged tree; NotFound; Refused; Conflict when others always came first.
+    Raises: InvalidInput, code dirty-branch, no-changes or no-such-tree; ObjectExpired; Corruption
+    for a damaged tree; NotFound; Refused; Conflict when others always came first.
     """
     began = lake.branches.fresh(repository, name)
     require_allowed(began.repository, name, Action.COMMIT, force=lake.force)

@@ -11,12 +11,12 @@ is the same, and so is the checksum.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
 from lochan.errors import Conflict, PredicateFailed
-from lochan.model.entry import AddressType, Entry
+from lochan.model.entry import AddressType, Entry, addresses_of
 from lochan.model.ids import BranchName, ObjectKey
 from lochan.model.instant import from_seconds
 from lochan.model.records import Repository
@@ -68,8 +68,7 @@ def copy_object(  # noqa: PLR0913 - what a caller may say of a copy
     if source.ref in {branch, f"{branch}$", f"{branch}@"}:
         copied = _held(lake, repository, source, found)
     elif found.blocks:
-        copied = _held(lake, repository, source, found)
-        _require_kept(lake, repository, source.ref)
+        copied = _held_elsewhere(lake, repository, source, found)
     else:
         copied = _copied(lake, repository, key, found)
     entry = msgspec.structs.replace(
@@ -80,11 +79,6 @@ def copy_object(  # noqa: PLR0913 - what a caller may say of a copy
     )
     stage_entry(lake, repository, branch, key, entry, condition=condition)
     return entry
-
-
-def addresses_of(entry: Entry) -> tuple[str, ...]:
-    """Name the objects that an entry needs."""
-    return tuple(block.address for block in entry.blocks) or (entry.address,)
 
 
 def _source(lake: Lake, repository: Repository, source: Source) -> Entry:
@@ -112,11 +106,17 @@ def _held(lake: Lake, repository: Repository, source: Source, found: Entry) -> E
     raise Conflict(f"object {source.key!r} of {source.ref!r} kept changing; copy it again")
 
 
-def _require_kept(lake: Lake, repository: Repository, ref: str) -> None:
-    """Refuse an expired commit: it shows its entries for ever, whatever became of the objects."""
-    found = resolve(lake.tables(repository), ref)
-    if not found.staging:
-        require_kept(lake.store, repository, found.commit_id)
+def _held_elsewhere(lake: Lake, repository: Repository, source: Source, found: Entry) -> Entry:
+    """Log the addresses of an entry of another branch, or of a commit that is kept.
+
+    A commit shows its entries for ever, whatever became of the objects.
+    """
+    meant = resolve(lake.tables(repository), source.ref)
+    if meant.staging:
+        return _held(lake, repository, source, found)
+    held = _held(lake, repository, replace(source, ref=meant.commit_id), found)
+    require_kept(lake.store, repository, meant.commit_id)
+    return held
 
 
 def _copied(lake: Lake, repository: Repository, key: ObjectKey, found: Entry) -> Entry:

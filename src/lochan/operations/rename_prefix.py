@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterator
 from lochan.errors import AlreadyExists, Conflict, InvalidInput
 from lochan.kernel.records import Record
 from lochan.model.codec import decode_entry
+from lochan.model.entry import addresses_of
 from lochan.model.ids import MAX_KEY_BYTES, BranchName, ObjectKey
 from lochan.model.records import Repository, StagedEntry
-from lochan.operations.copy_object import addresses_of
 from lochan.operations.delete_objects import delete_objects
 from lochan.operations.lake import Lake
 from lochan.operations.list_objects import ListingPage, list_objects

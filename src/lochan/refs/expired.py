@@ -67,7 +67,7 @@ def hand_on(
     run: str,
     to: str,
 ) -> None:
-    """Say that another run has removed objects of a commit, if the row still names the first."""
+    """Say that another run has removed objects of a commit, or none, if the row names the first."""
 
     def handed(row: Expired | None) -> Expired | None:
         return msgspec.structs.replace(row, swept=to) if row and row.swept == run else row

@@ -5,35 +5,43 @@ from collections.abc import Callable
 
 import pytest
 
-from lochan.errors import Conflict, Corruption, Gone, Unavailable
+from lochan.errors import Gone, NotFound
 from lochan.kernel.records import Records
-from lochan.kv.store import Present
-from lochan.kv.table import Table
+from lochan.model.entry import addresses_of
 from lochan.model.ids import EMPTY_TREE, BranchName, CommitId, MetaRangeId, ObjectKey
 from lochan.model.instant import from_seconds
 from lochan.model.records import Commit
 from lochan.objects.store import ObjectStore
-from lochan.operations.branches import create_branch
+from lochan.operations import copy_object as copying
 from lochan.operations.commit import CommitRequest, commit_tree
-from lochan.operations.copy_object import Source, addresses_of, copy_object
+from lochan.operations.copy_object import Source, copy_object
 from lochan.operations.gc import condemned as condemning
 from lochan.operations.gc.collect import collect
-from lochan.operations.gc.condemned import Dead, read_dead, write_condemned
+from lochan.operations.gc.condemned import read_dead, write_condemned
 from lochan.operations.gc.empty import empty_trash
 from lochan.operations.gc.held import reusable
 from lochan.operations.gc.mark import Told
-from lochan.operations.gc.trash import Bin, list_trash
-from lochan.operations.gc.undo import undo
 from lochan.operations.open_commits.cancel_commit import cancel_commit
 from lochan.operations.open_commits.finish_commit import finish_commit
 from lochan.operations.open_commits.put_file import put_file
 from lochan.operations.open_commits.start_commit import start_commit
 from lochan.operations.publish import Chain
 from lochan.operations.read_object import stat_committed
+from lochan.operations.reference import commit_of
 from lochan.operations.retention import set_gc_rules
 from lochan.refs.cleaner import Cleaner
-from lochan.refs.expired import expired_commits
-from support.collected_lake import DAY, FORCED, GRACE, HOUR, Ground, expire, long_dead, opened_anew
+from lochan.refs.resolve import Resolved, resolve
+from lochan.refs.tables import RepositoryTables
+from support.collected_lake import (
+    DAY,
+    FORCED,
+    GRACE,
+    HOUR,
+    Ground,
+    expire,
+    let_pass,
+    long_dead,
+)
 from support.lakes import MAIN
 
 Patch = pytest.MonkeyPatch
@@ -60,13 +68,6 @@ def once(what: str, work: Callable[[], object]) -> Told:
 def tree_of(ground: Ground, commit: CommitId) -> MetaRangeId:
     lake, repository = ground.where
     return lake.commits.tree(repository, commit)
-
-
-def let_pass(ground: Ground) -> None:
-    """Have what a branch shows now be the only thing that seven days keep."""
-    for days in (10, 8):
-        ground.wait(days * DAY)
-        ground.commit()
 
 
 @pytest.mark.parametrize("what", ["listed", "roots", "ranges", "moved"])
@@ -120,6 +121,30 @@ def test_a_tree_that_was_never_committed_is_committed_while_its_objects_are_ther
     assert ground.read("z") == b"second"
 
 
+def test_a_tree_is_committed_whose_condemned_block_the_head_names_again(ground: Ground) -> None:
+    lake, repository = ground.where
+    snapshots = lake.storage(repository.storage_namespace).snapshots
+    give_up(ground)
+    ground.wait(GRACE + HOUR)
+    assert ground.run().waiting.count == 1
+    opened = start_commit(*ground.where, None, MAIN)
+    put_file(*ground.where, opened.id, "f", b"block")
+    head = finish_commit(*ground.where, opened.id).meta_range_id
+    row = snapshots.get(head, b"f")
+    assert row is not None
+    tree = snapshots.apply(head, [Records.of([(b"g", row.identity, row.value)])]).id
+
+    commit_tree(*ground.where, MAIN, tree, ME)
+    assert ground.read("g") == b"block"
+
+
+def give_up(ground: Ground) -> None:
+    """Have a block that nobody names."""
+    opened = start_commit(*ground.where, None, MAIN)
+    put_file(*ground.where, opened.id, "f", b"block")
+    cancel_commit(*ground.where, opened.id)
+
+
 def file_of_blocks(ground: Ground) -> tuple[Commit, str]:
     """Have a commit with a file of one block, long behind."""
     set_gc_rules(*ground.where, 7, {})
@@ -160,6 +185,23 @@ def test_a_file_of_blocks_is_not_copied_from_an_expired_commit(ground: Ground) -
     tries()
 
 
+def test_a_copy_asks_for_the_commit_that_it_reads(ground: Ground, monkeypatch: Patch) -> None:
+    """The ref leads to another commit, which is kept, when it is looked at once more."""
+    old, _ = file_of_blocks(ground)
+    ground.run_twice()
+    refs = [f"{MAIN}~{number}" for number in range(1, 5)]
+    (ref,) = [each for each in refs if commit_of(*ground.where, each).id == old.id]
+
+    def late(tables: RepositoryTables, ref: str) -> Resolved:
+        monkeypatch.undo()
+        ground.commit()
+        return resolve(tables, ref)
+
+    monkeypatch.setattr(copying, "resolve", late)
+    with pytest.raises((Gone, NotFound)):
+        copies(ground, ref)
+
+
 def test_a_file_of_blocks_that_is_copied_before_its_commit_expires_stays(ground: Ground) -> None:
     old, address = file_of_blocks(ground)
 
@@ -175,9 +217,7 @@ def test_a_block_that_is_put_again_and_cancelled_while_it_is_published_stays(
 ) -> None:
     """No run sees the block named between the two that find it dead."""
     set_gc_rules(*ground.where, 7, {})
-    opened = start_commit(*ground.where, None, MAIN)
-    put_file(*ground.where, opened.id, "f", b"block")
-    cancel_commit(*ground.where, opened.id)
+    give_up(ground)
     ground.wait(GRACE + HOUR)
     assert ground.run().waiting.count == 1
     ground.wait(30 * HOUR)
@@ -196,30 +236,6 @@ def test_a_block_that_is_put_again_and_cancelled_while_it_is_published_stays(
     monkeypatch.setattr(Chain, "publish", late)
     finish_commit(*ground.where, again.id)
     assert ground.read("f") == b"block"
-
-
-def test_a_run_that_was_taken_over_takes_no_row_from_its_follower(
-    ground: Ground, monkeypatch: Patch
-) -> None:
-    old = expire(ground)
-    ground.run()
-    ground.wait(GRACE + 1)
-    set_gc_rules(*ground.where, 1000, {})
-    delete_if = Table.delete_if
-
-    def late(table: Table[object], name: bytes, predicate: Present) -> None:
-        if name == old.encode():
-            monkeypatch.undo()
-            ground.wait(700)
-            set_gc_rules(*ground.where, 7, {})
-            assert ground.run().moved > 0
-        delete_if(table, name, predicate)
-
-    monkeypatch.setattr(Table, "delete_if", late)
-    with pytest.raises(Conflict, match="took over"):
-        ground.run()
-    with pytest.raises(Gone):
-        create_branch(*ground.where, DEV, old)
 
 
 def test_what_is_condemned_is_not_reusable_while_the_list_is_written_anew(
@@ -248,101 +264,6 @@ def test_a_list_of_the_condemned_that_somebody_cleared_away_condemns_nothing(
     ground.wait(GRACE + 1)
     ground.stage.storage.objects.delete(*ground.addresses("_lochan/gc/condemned/"))
     assert (ground.run().moved, ground.run().waiting.count) == (0, 1)
-
-
-def test_a_damaged_tree_of_an_expired_commit_holds_up_collection_for_a_grace_at_most(
-    ground: Ground,
-) -> None:
-    set_gc_rules(*ground.where, 7, {})
-    long_dead(ground)
-    ground.run()
-    ground.put("x", b"x")
-    damaged = ground.commit()
-    ground.delete("x")
-    ground.commit()
-    let_pass(ground)
-    files = [each for each in ground.addresses("_lakefs/") if damaged.meta_range_id in each]
-    ground.stage.storage.objects.delete(*files)
-    lake = opened_anew(ground)
-
-    with pytest.raises(Corruption, match="fsck finds no damage"):
-        collect(lake, ground.stage.repository, FORCED)
-    ground.wait(GRACE + 1)
-    assert collect(lake, ground.stage.repository, FORCED).moved > 0
-
-
-def test_a_run_that_dies_before_it_moves_anything_spoils_no_commit(
-    ground: Ground, monkeypatch: Patch
-) -> None:
-    old = expire(ground)
-    ground.run()
-    ground.wait(GRACE + 1)
-
-    def dies(*_: object) -> None:
-        monkeypatch.undo()
-        raise Unavailable("the power is gone")
-
-    monkeypatch.setattr(Bin, "open", dies)
-    with pytest.raises(Unavailable):
-        ground.run()
-    set_gc_rules(*ground.where, 1000, {})
-    ground.run()
-    create_branch(*ground.where, DEV, old)
-    assert ground.read("k", DEV) == b"first"
-
-
-def test_an_undo_lets_commits_be_built_on_of_which_later_runs_have_taken_nothing(
-    ground: Ground,
-) -> None:
-    old = expire(ground)
-    first = ground.run_twice()
-    ground.put("z", b"1"), ground.put("z", b"2")
-    ground.wait(GRACE + 1)
-    assert (first.moved, ground.run_twice().moved) == (2, 1)
-    undo(*ground.where, first.run)
-    create_branch(*ground.where, DEV, old)
-    assert ground.read("k", DEV) == b"first"
-
-
-def test_an_undo_that_another_process_ends_meanwhile_ends_well(
-    ground: Ground, monkeypatch: Patch
-) -> None:
-    old = expire(ground)
-    ground.run_twice()
-    take_back = Bin.take_back
-
-    def late(trash: Bin, dead: list[Dead], told: Told) -> int:
-        monkeypatch.undo()
-        count = take_back(trash, dead, told)
-        ground.wait(700)
-        ground.run()
-        return count
-
-    monkeypatch.setattr(Bin, "take_back", late)
-    undo(*ground.where)
-    assert list_trash(*ground.where) == []
-    assert ground.read("k", old) == b"first"
-
-
-def test_an_undo_that_died_is_ended_before_the_trash_is_emptied(
-    ground: Ground, monkeypatch: Patch
-) -> None:
-    old = expire(ground)
-    ground.run_twice()
-
-    def dies(*_: object) -> None:
-        monkeypatch.undo()
-        raise Unavailable("the power is gone")
-
-    monkeypatch.setattr(Bin, "take_back", dies)
-    with pytest.raises(Unavailable):
-        undo(*ground.where)
-    ground.wait(GRACE + 1)
-    gone, _ = empty_trash(*ground.where)
-    assert (gone.count, list_trash(*ground.where)) == (0, [])
-    assert ground.read("k", old) == b"first"
-    lake, repository = ground.where
-    assert not any(row.swept for _, row in expired_commits(lake.store, repository).scan())
 
 
 def test_a_commit_that_was_started_and_failed_keeps_nothing(ground: Ground) -> None:

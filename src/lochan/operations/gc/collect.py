@@ -7,8 +7,8 @@ A crash behind any step leaves what the next run goes on from:
     list, mark              nothing was written but remembered marks
     commits expire          nobody builds on them; the next run finds the same
     list of the condemned   named by its row, or nobody's
-    trash list and row      nothing has moved; all are still condemned
-    commits swept           the same, and an undo of this run lets them be built on again
+    trash row               nothing has moved; all are still condemned
+    commits swept           the same; the next run finds the trash empty, and takes that back
     moving                  each object is in its place, in the trash, or in both
 """
 
@@ -34,9 +34,9 @@ from lochan.operations.gc.mark import Marked, Told, mark, mark_leaving, tell_nob
 from lochan.operations.gc.marks import ReadMarks
 from lochan.operations.gc.report import EXAMPLES, Amount, Report, largest_partitions
 from lochan.operations.gc.roots import address_hash
-from lochan.operations.gc.sweeping import end_sweeping, sweeping_blocks
-from lochan.operations.gc.trash import Bin, State, fits, list_trash
-from lochan.operations.gc.undo import end_undoing
+from lochan.operations.gc.sweeping import sweeping_blocks
+from lochan.operations.gc.trash import Bin, State, fits
+from lochan.operations.gc.undo import end_what_others_began
 from lochan.operations.lake import Lake
 from lochan.operations.link_object import LINK_EXPIRY_S
 from lochan.refs.branches import list_branches
@@ -116,7 +116,7 @@ class _Run:
 
     def run(self, lease: Lease) -> Report:
         """Do all of it."""
-        self._end_what_others_began(lease)
+        end_what_others_began(self._lake, self._repository, lease, self._told)
         removed = clear_abandoned(self._lake, self._repository, self._how.idle_s)
         report, dead, marked = self._look(lease)
         lease.renew()
@@ -248,6 +248,7 @@ class _Run:
         moved = trash.put((each for each in due if not is_block(each.address)), self._told)
         blocks = [each for each in due if is_block(each.address)]
         if blocks:
+            lease.renew()
             with sweeping_blocks(self._lake, self._repository, self._id):
                 moved += trash.put(filter(self._is_still_old, blocks), self._told)
         trash.become(State.MOVED)
@@ -268,14 +269,6 @@ class _Run:
         except NotFound:
             return False
         return stored < self._young
-
-    def _end_what_others_began(self, lease: Lease) -> None:
-        """Call what a run moved before it died moved: the rest is where it was. End an undo."""
-        end_sweeping(self._lake, self._repository)
-        for row in list_trash(self._lake, self._repository):
-            if row.state is State.MOVING:
-                Bin(self._lake, self._repository, row.run, lease.renew).become(State.MOVED)
-        end_undoing(self._lake, self._repository, lease, self._told)
 
 
 def _require_own_namespace(lake: Lake, repository: Repository) -> None:

@@ -3,7 +3,7 @@
 
 Nothing in the trash should be alive. But people restore old states, and rules change: so everything
 is marked once more before it goes for good. An undo that did not come to its end is ended first: it
-asks what later runs have in the trash.
+asks what other runs have in the trash.
 """
 
 from lochan.model.instant import NANOSECONDS, Instant, from_seconds
@@ -17,10 +17,10 @@ from lochan.operations.gc.mark import Told, mark, tell_nobody
 from lochan.operations.gc.report import Amount
 from lochan.operations.gc.roots import address_hash
 from lochan.operations.gc.trash import Bin, State, list_trash
-from lochan.operations.gc.undo import end_undoing
+from lochan.operations.gc.undo import end_what_others_began
 from lochan.operations.lake import Lake
 
-_DONE = frozenset({State.MOVED, State.EMPTYING, State.MOVING})
+_DONE = frozenset({State.MOVED, State.EMPTYING})
 
 
 def empty_trash(
@@ -37,7 +37,7 @@ def empty_trash(
     gone: list[Dead] = []
     back: list[Dead] = []
     with collecting(lake, repository) as lease:
-        end_undoing(lake, repository, lease, told)
+        end_what_others_began(lake, repository, lease, told)
         ready = [
             row
             for row in list_trash(lake, repository)
@@ -47,7 +47,7 @@ def empty_trash(
         alive = mark(lake, repository, horizon, how.read, tell).objects if ready else set[int]()
         for row in ready:
             trash = Bin(lake, repository, row.run, lease.renew)
-            dead = list(trash.listed())
+            dead = list(trash.held())
             living = [each for each in dead if address_hash(each.address) in alive]
             if living:
                 trash.take_back(living, told)

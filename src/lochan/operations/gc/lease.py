@@ -3,9 +3,10 @@
 
 A process that dies lets its row run out, and the next one takes over; what it left half done is
 found by `trash`. One that was only slow finds out before its next step, and stops. Should both be
-at work for a moment, no harm is done: rows change by compare-and-swap, what is dead stays dead, and
-moving it twice is moving it. What this does not cover is a process that stands still for ten
-minutes between two requests to the object store: no store can be told to refuse the second one.
+at work for a moment, no harm is done: what is said of commits and of a sweep changes by
+compare-and-swap, what is dead stays dead, and moving it twice is moving it. What this does not
+cover is a process that stands still for ten minutes between two requests to the object store: no
+store can be told to refuse the second one.
 """
 
 from collections.abc import Callable, Iterator

@@ -14,6 +14,7 @@ from lochan.objects.store import ObjectStore
 from lochan.operations.gc.held import reusable
 from lochan.operations.lake import Lake
 
+_AT_ONCE: Final = 1_000
 _THREADS: Final = 16  # looks at the object store that wait for each other
 
 
@@ -22,10 +23,13 @@ def still_there(lake: Lake, repository: Repository, addresses: Iterable[str]) ->
     asked = sorted(reusable(lake, repository, addresses))
     if not asked:
         return frozenset()
-    objects = lake.storage(repository.storage_namespace).objects
+    objects, found = lake.storage(repository.storage_namespace).objects, set[str]()
     with lake.environment.executor(min(_THREADS, len(asked))) as crew:
-        answers = crew.map(lambda address: _is_there(objects, address), asked)
-        return frozenset(address for address, there in zip(asked, answers, strict=True) if there)
+        for first in range(0, len(asked), _AT_ONCE):
+            some = asked[first : first + _AT_ONCE]
+            answers = crew.map(lambda address: _is_there(objects, address), some)
+            found.update(address for address, there in zip(some, answers, strict=True) if there)
+    return frozenset(found)
 
 
 def _is_there(objects: ObjectStore, address: str) -> bool:

@@ -14,8 +14,9 @@ room, and the next run changes it.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
+from lochan.errors import PredicateFailed
 from lochan.kv.read import find
 from lochan.model.keys import GC, partition_of
 from lochan.model.records import Repository
@@ -41,11 +42,13 @@ def sweeping_blocks(lake: Lake, repository: Repository, run: str) -> Iterator[No
     """Have whoever puts a block know that blocks are being removed."""
     lake.store.set(partition_of(repository), _KEY, run.encode())
     yield
-    end_sweeping(lake, repository)
+    end_sweeping(lake, repository, run)
 
 
-def end_sweeping(lake: Lake, repository: Repository) -> None:
-    """Say that no blocks are being removed, after one's own sweep or that of one who died."""
-    sweep = last_sweep(lake, repository)
-    if is_under_way(sweep):
-        lake.store.set(partition_of(repository), _KEY, _ENDED + sweep)
+def end_sweeping(lake: Lake, repository: Repository, run: str = "") -> None:
+    """Say that a run removes no blocks any more; without a run, whoever did and died."""
+    found = find(lake.store, partition_of(repository), _KEY)
+    if found is not None and is_under_way(found.value) and run.encode() in {b"", found.value}:
+        with suppress(PredicateFailed):  # somebody else sweeps by now
+            ended = _ENDED + found.value
+            lake.store.set_if(partition_of(repository), _KEY, ended, found.predicate)

@@ -2,15 +2,15 @@
 """The trash: where dead objects go first, and from where they come back.
 
     _lochan/trash/<run>/<address>     the object
-    _lochan/gc/trash/<run>            what the run wanted to move: a file of the dead
     gc/trash/<run>                    {"time", "count", "size", "state"}
 
         moving -> moved -> emptying -> (no row)
            `--------`----> undone   -> (no row)
 
-List and row are there before the first object moves. An object is copied, then deleted, and back
-the same way: at any moment it is in one place or in both, and then both are equal, since no object
-ever changes. So each step may be done again, by whoever comes after a crash.
+The row is there before the first object moves. An object is copied, then deleted, and back the same
+way: at any moment it is in one place or in both, and then both are equal, since no object ever
+changes. So each step may be done again, by whoever comes after a crash. What a run has in the trash
+is what lies there: an undo needs nothing that somebody might have lost.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -24,17 +24,17 @@ import msgspec
 
 from lochan.errors import Conflict, Corruption, InvalidInput, NotFound, UnknownOutcome
 from lochan.kv.table import Table
-from lochan.model.instant import Instant
+from lochan.model.instant import EPOCH, Instant
 from lochan.model.keys import GC_TRASH, partition_of
 from lochan.model.records import Repository
 from lochan.objects.store import MAX_ADDRESS_BYTES, ObjectStore
-from lochan.operations.gc.condemned import Dead, read_dead, write_dead
+from lochan.objects.walk import walk
+from lochan.operations.gc.condemned import Dead
 from lochan.operations.gc.mark import Told, tell_nobody
 from lochan.operations.lake import Lake
 from lochan.refs.outcomes import surely
 
 PREFIX: Final = "_lochan/trash"
-LISTS: Final = "_lochan/gc/trash"
 AT_ONCE: Final = 500  # objects between two looks at the lease
 THREADS: Final = 16  # requests to the object store that wait for each other
 
@@ -96,15 +96,21 @@ class Bin:
         self._renew = renew
 
     def open(self, time: Instant, dead: list[Dead]) -> None:
-        """Write down what is about to be moved."""
-        write_dead(self._objects, f"{LISTS}/{self._run}", dead)
+        """Write down that so much is about to be moved, by a run that is later than all others.
+
+        Clocks differ, and runs exclude each other: the one that comes later is later.
+        """
+        latest = max((row.time for _, row in self._table.scan()), default=EPOCH)
         size = sum(each.size for each in dead)
-        row = Trash(run=self._run, time=time, count=len(dead), size=size)
+        later = Instant(max(time, latest + 1))
+        row = Trash(run=self._run, time=later, count=len(dead), size=size)
         surely(partial(self._table.set, self._run.encode(), row))
 
-    def listed(self) -> Iterator[Dead]:
-        """Read what the run wanted to move."""
-        return read_dead(self._objects, f"{LISTS}/{self._run}")
+    def held(self) -> Iterator[Dead]:
+        """Give what lies in the trash of this run, by the addresses where it was."""
+        prefix = _trashed(self._run, "")
+        for listed in walk(self._objects, prefix):
+            yield Dead(EPOCH, listed.info.size, listed.address.removeprefix(prefix))
 
     def put(self, dead: Iterable[Dead], told: Told = tell_nobody) -> int:
         """Move objects into the trash; one that is gone is passed over. Counts those moved."""
@@ -135,9 +141,8 @@ class Bin:
         self._table.update(self._run.encode(), changed, self._environment)
 
     def close(self) -> None:
-        """Forget the run: its row first, which leads to its list."""
+        """Forget the run."""
         surely(partial(self._table.delete, self._run.encode()))
-        surely(partial(self._objects.delete, f"{LISTS}/{self._run}"))
 
     def _ways(self, dead: Iterable[Dead]) -> Iterator[_Way]:
         return (_Way(one.address, _trashed(self._run, one.address), one.size) for one in dead)

@@ -4,7 +4,7 @@
 By what they are named, if by anything, nobody knows. The tree may be that of a commit which expired
 months ago, or one that was written then and never committed.
 
-    in the branch's head       named, and so alive
+    named by the branch's head alive
     young                      no candidate for longer than it takes to make a commit
     in a commit that is kept   the same as a branch that is made there
     any other                  logged, then neither condemned nor gone (`still_there`)
@@ -13,14 +13,15 @@ months ago, or one that was written then and never committed.
 from collections.abc import Iterator
 from typing import Final
 
-from lochan.errors import Gone
+from lochan.errors import ObjectExpired
+from lochan.kernel.chosen import kernel
 from lochan.model.codec import decode_entry
+from lochan.model.entry import addresses_of
 from lochan.model.ids import MetaRangeId
 from lochan.model.records import Repository
 from lochan.objects.address import DATA, find_data
-from lochan.operations.copy_object import addresses_of
-from lochan.operations.gc.mark import distinct_ranges
-from lochan.operations.gc.roots import home_of
+from lochan.operations.gc.mark import distinct_ranges, range_marks
+from lochan.operations.gc.roots import address_hash, home_of
 from lochan.operations.gc.still_there import still_there
 from lochan.operations.lake import Lake
 from lochan.operations.link_object import LINK_EXPIRY_S
@@ -35,33 +36,38 @@ def require_objects(
 ) -> None:
     """Refuse a tree that shows what was collected, or may be soon; `head` is one that is kept.
 
-    Raises: Gone, code object-expired; Corruption, NotFound where the tree cannot be read.
+    Raises: ObjectExpired; Corruption, NotFound where the tree cannot be read.
     """
     asked = set(_old(lake, repository, tree, head))
     if not asked or _is_kept(lake, repository, tree):
         return
     lost = asked - still_there(lake, repository, asked)
     if lost:
-        raise Gone(
+        raise ObjectExpired(
             f"objects of metarange {tree} were collected, or are about to be: {len(lost)}, such as"
             f" {min(lost)!r}; write a tree of objects that are there",
-            code="object-expired",
             meta_range_id=tree,
         )
 
 
 def _old(lake: Lake, repository: Repository, tree: MetaRangeId, head: MetaRangeId) -> Iterator[str]:
-    """Name the objects that a collector might take, of the ranges that the head does not have."""
+    """Name the objects that a collector might take: those that the head does not name."""
     files = lake.storage(repository.storage_namespace).snapshots.files
+    theirs, ours = distinct_ranges(files, {tree}), distinct_ranges(files, {head})
+    if not theirs - ours:
+        return
+    alive = kernel.hash_set()
+    for marks in range_marks(lake, repository)(sorted(ours - theirs)):
+        alive.update(marks.hashes)
     inside, now = home_of(repository).decode(), lake.environment.now()
-    for named in sorted(distinct_ranges(files, {tree}) - distinct_ranges(files, {head})):
+    for named in sorted(theirs - ours):
         for value in files.range_once(named).records().values:
             for address in addresses_of(decode_entry(value)):
                 own = address.removeprefix(inside)
-                found = find_data(own)
-                is_young = found is not None and now - found.created < _YOUNG_S
-                if own.startswith(f"{DATA}/") and not is_young:
-                    yield own
+                if own.startswith(f"{DATA}/") and address_hash(own) not in alive:
+                    found = find_data(own)
+                    if found is None or now - found.created >= _YOUNG_S:
+                        yield own
 
 
 def _is_kept(lake: Lake, repository: Repository, tree: MetaRangeId) -> bool:

@@ -2,10 +2,10 @@
 """Undo a run: all that it put into the trash goes back to where it was.
 
 Its commits can be built on again, until the next run finds that the rules still do not keep them:
-all of them but those of which a later run has objects in the trash.
+all of them but those of which another run has objects in the trash.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from lochan.errors import Conflict, Corruption, NotFound
 from lochan.model.ids import CommitId, RangeId
@@ -15,6 +15,7 @@ from lochan.operations.gc.expiry import Commits
 from lochan.operations.gc.lease import Lease, collecting
 from lochan.operations.gc.mark import Told, distinct_ranges, range_marks, tell_nobody
 from lochan.operations.gc.roots import address_hash, trees_of
+from lochan.operations.gc.sweeping import end_sweeping
 from lochan.operations.gc.trash import Bin, State, Trash, find_bin, list_trash, valid_run
 from lochan.operations.lake import Lake
 from lochan.refs.commits import get_commit
@@ -40,19 +41,9 @@ def undo(
 
 
 def bring_back(lake: Lake, repository: Repository, trash: Bin, row: Trash, told: Told) -> int:
-    """Go through with an undo, from wherever an earlier try has left it; counts the objects.
-
-    A run says of a commit that it was swept only if none has said so before. So what is brought
-    back of one may not be all of it while a later run is in the trash: that run says so now.
-    """
-    count = trash.take_back(trash.listed(), told)
-    rows = expired_commits(lake.store, repository).scan()
-    swept = [CommitId(name.decode()) for name, expired in rows if expired.swept == row.run]
-    all_runs = list_trash(lake, repository)
-    later = [other for other in all_runs if (other.time, other.run) > (row.time, row.run)]
-    takers = _Takers(lake, repository, [other.run for other in later])
-    for commit in swept:
-        taker = takers.of(commit)
+    """Go through with an undo, from wherever an earlier try has left it; counts the objects."""
+    count = trash.take_back(trash.held(), told)
+    for commit, taker in _swept(lake, repository, row.run):
         if taker:
             hand_on(lake.store, lake.environment, repository, commit, row.run, taker)
         else:
@@ -61,12 +52,41 @@ def bring_back(lake: Lake, repository: Repository, trash: Bin, row: Trash, told:
     return count
 
 
-def end_undoing(lake: Lake, repository: Repository, lease: Lease, told: Told) -> None:
-    """Go through with every undo that was begun and did not come to its end."""
+def end_what_others_began(lake: Lake, repository: Repository, lease: Lease, told: Told) -> None:
+    """End what those began who died: a sweep of blocks, a run, an undo.
+
+    What a run has moved is moved, and the rest is where it was.
+    """
+    end_sweeping(lake, repository)
     for row in list_trash(lake, repository):
+        trash = Bin(lake, repository, row.run, lease.renew)
         if row.state is State.UNDONE:
-            trash = Bin(lake, repository, row.run, lease.renew)
             bring_back(lake, repository, trash, row, told)
+        elif row.state is State.MOVING:
+            _end_run(lake, repository, trash, row)
+
+
+def _end_run(lake: Lake, repository: Repository, trash: Bin, row: Trash) -> None:
+    """End a run that died. One that has moved nothing may have said already that it does."""
+    if next(trash.held(), None) is not None:
+        trash.become(State.MOVED)
+        return
+    for commit, taker in _swept(lake, repository, row.run):
+        hand_on(lake.store, lake.environment, repository, commit, row.run, taker)
+    trash.close()
+
+
+def _swept(lake: Lake, repository: Repository, run: str) -> Iterator[tuple[CommitId, str]]:
+    """Give the commits that a run has swept, each with another that has objects of it, or none.
+
+    A run says of a commit that it was swept only if none has said so before. So what is brought
+    back of one may not be all of it while others are in the trash: one of those says so then.
+    """
+    rows = expired_commits(lake.store, repository).scan()
+    swept = [CommitId(name.decode()) for name, row in rows if row.swept == run]
+    others = [other.run for other in list_trash(lake, repository) if other.run != run]
+    takers = _Takers(lake, repository, others)
+    return ((commit, takers.of(commit)) for commit in swept)
 
 
 class _Takers:
@@ -99,16 +119,16 @@ class _Takers:
 
     def _first(self, named: RangeId) -> int:
         if named not in self._of_range:
-            taken, nobody = self._read_lists(), len(self._runs)
+            taken, nobody = self._look_into_trash(), len(self._runs)
             numbers = (taken.get(each, nobody) for each in self._marks.of(named).hashes)
             self._of_range[named] = min(numbers, default=nobody)
         return self._of_range[named]
 
-    def _read_lists(self) -> Mapping[int, int]:
+    def _look_into_trash(self) -> Mapping[int, int]:
         if self._taken is None:
             taken: dict[int, int] = {}
             for number, run in enumerate(self._runs):
-                for dead in Bin(self._lake, self._repository, run, lambda: None).listed():
+                for dead in Bin(self._lake, self._repository, run, lambda: None).held():
                     taken.setdefault(address_hash(dead.address), number)
             self._taken = taken
         return self._taken

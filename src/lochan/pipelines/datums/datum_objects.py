@@ -2,7 +2,7 @@
 """The objects that a datum's outputs need."""
 
 from lochan.model.codec import decode_entry
-from lochan.operations.copy_object import addresses_of
+from lochan.model.entry import addresses_of
 from lochan.pipelines.model.datum import DatumRow
 
 
