@@ -12,6 +12,8 @@ FRESH ?=
 VENV := .venv
 NO_TESTS := 5
 VERIFIED := docs/campaigns/verify.jsonl
+# A stack that is printed while greenlets switch can end the process; long tests would meet that.
+UNWATCHED := -o faulthandler_timeout=0
 LEDGERS := --ledger=.cache/verify.jsonl $(if $(FRESH),,--kept=$(VERIFIED))
 BIN := $(VENV)/bin
 NATIVE := $(wildcard src/lochan/kernel/native/*.pyx src/lochan/kernel/native/*.pxd src/lochan/kernel/native/*.h)
@@ -75,16 +77,16 @@ bench: $(VENV)/kernel
 verify: $(VENV)/kernel
 	@sh .ci/servers '$(SERVERS)' verify
 	$(if $(FRESH),rm -f .cache/verify.jsonl)
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(LEDGERS) \
+	$(BIN)/python -m pytest $(UNWATCHED) -n 2 --dist worksteal $(LEDGERS) \
 		-m 'campaign and beside_others' $(PYTEST_ARGS); \
 	shared=$$?; test $$shared -ne 2 || exit 2; \
-	$(BIN)/python -m pytest $(LEDGERS) -m 'campaign and not beside_others' $(PYTEST_ARGS); \
+	$(BIN)/python -m pytest $(UNWATCHED) $(LEDGERS) -m 'campaign and not beside_others' $(PYTEST_ARGS); \
 	alone=$$?; test $$shared -eq 0 || test $$shared -eq $(NO_TESTS) || exit $$shared; \
 	test $$alone -eq 0 || { test $$alone -eq $(NO_TESTS) && test $$shared -eq 0; }
 
 verify-ci: $(VENV)/kernel
 	$(if $(FRESH),rm -f .cache/verify-ci.jsonl)
-	$(BIN)/python -m pytest -n 2 --dist worksteal --ledger=.cache/verify-ci.jsonl \
+	$(BIN)/python -m pytest $(UNWATCHED) -n 2 --dist worksteal --ledger=.cache/verify-ci.jsonl \
 		-m ci_campaign $(PYTEST_ARGS)
 
 verified: $(VENV)/kernel

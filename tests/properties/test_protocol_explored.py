@@ -5,12 +5,27 @@ A scope that is not explored to its end within the limit is still clean as far a
 campaigns go further. Runs at random stand beside the explorer and must see nothing that it did not.
 """
 
+from collections.abc import Sequence
+
 import pytest
 
-from lochan.testing.simulation import Pct, RandomOrder, Schedule, explore, random_runs
+from lochan.kernel.records import Record
+from lochan.kv.table import Stored
+from lochan.model.ids import CommitId
+from lochan.model.records import Branch, Repository
+from lochan.operations import publish
+from lochan.operations.lake import Lake
+from lochan.operations.list_objects import list_objects
+from lochan.operations.publish import swap
+from lochan.staging.sealed import Tokens
+from lochan.testing.simulation import Pct, RandomOrder, Schedule, World, explore, random_runs
+from support.lakes import MAIN
 from support.protocol_runs import ALL, explored, summary
-from support.protocol_scopes import FEATURE, Scope, merges
+from support.protocol_scopes import FEATURE, TWO_KEYS, Scope, commits, merges
+from support.simulated_client import Work
+from support.simulated_ground import SNAPSHOTS, tag_of
 from support.simulated_lake import Scene
+from support.simulated_mover import Mover
 from support.tally import Tally
 
 LIMIT = 130
@@ -86,3 +101,77 @@ def test_rel_G16_a_merge_is_seen_whole_or_not_at_all() -> None:
     assert seen.complete
     assert seen.wrong is None
     assert listings == {(("main:a", "a0"),), (("main:a", "a1"), ("main:b", "b1"))}
+
+
+class Observer:
+    """Lists what a branch has committed, beside those who commit."""
+
+    def __init__(self) -> None:
+        self.listed: list[dict[str, str]] = []
+
+    def __call__(self, client: Mover) -> Sequence[Work]:
+        self.listed = []
+
+        def look() -> None:
+            page = list_objects(client.lake, client.scene.repository, f"{MAIN}@")
+            rows = [row for row in page.items if isinstance(row, Record)]
+            self.listed.append({row.key.decode(): tag_of(row) for row in rows})
+
+        return [look, look]
+
+
+def test_rel_G16_a_commit_is_seen_whole_or_not_at_all() -> None:
+    observer = Observer()
+    scope = Scope(TWO_KEYS, {"committer": commits, "observer": observer})
+    seen_by_all: set[tuple[tuple[str, str], ...]] = set()
+
+    def check(scene: Scene) -> None:
+        scene.check()
+        seen_by_all.update(tuple(sorted(listed.items())) for listed in observer.listed)
+
+    seen = explore(scope.make, check)
+    assert seen.complete
+    assert seen.wrong is None
+    assert seen_by_all == {(("a", "a0"),), (("a", "a1"), ("b", "b1"))}
+
+
+def test_rel_G16_a_chain_is_seen_whole_or_not_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three requests of one server: those that wait for the first are published by one swap."""
+    observer, published, hidden = Observer(), list[CommitId](), 0
+    scope = Scope(
+        FEATURE,
+        {
+            "one": lambda client: [client.put("c", "c1"), client.commit()],
+            "two": lambda client: [client.put("c", "c2"), client.commit()],
+            "merger": lambda client: [client.merge("feature", dirty=True)],
+            "observer": observer,
+        },
+        shared=frozenset({"one", "two", "merger"}),
+    )
+
+    def counted(
+        lake: Lake, repository: Repository, stored: Stored[Branch], moved: Branch, gone: Tokens
+    ) -> bool:
+        if won := swap(lake, repository, stored, moved, gone):
+            published.append(moved.commit_id)
+        return won
+
+    def make(world: World) -> Scene:
+        published.clear()
+        return scope.make(world)
+
+    def check(scene: Scene) -> None:
+        nonlocal hidden
+        scene.check()
+        chain = list(scene.chain(scene.branches()[MAIN].commit_id))
+        old = {commit.id for commit in scene.ground.commits.values()} | {chain[-1].id}
+        trees = {commit.id: SNAPSHOTS.tree(commit.meta_range_id) for commit in chain}
+        shown = [trees[made] for made in trees if made in old or made in published]
+        assert all(listed in shown for listed in observer.listed)
+        hidden += any(tree not in shown for tree in trees.values())
+
+    monkeypatch.setattr(publish, "swap", counted)
+    seen = random_runs(make, check, range(300), order=by_priorities)
+    assert seen.wrong is None
+    print(f"{hidden} of {seen.executions} runs had a commit that nobody could see as head")
+    assert hidden

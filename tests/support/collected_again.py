@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Those who try to name what is dead, or about to be, in every way that there is."""
 
-from functools import partial
-
 from lochan.model.ids import ObjectKey
 from lochan.operations.commit import CommitRequest, commit, commit_tree
 from lochan.operations.copy_object import Source, copy_object
@@ -19,7 +17,6 @@ from lochan.testing.simulation import Explored, World, explore, random_runs
 from lochan.testing.simulation.chance import Chance
 from support.collected_crowd import (
     Worker,
-    collects,
     commits,
     files,
     order_of,
@@ -27,6 +24,7 @@ from support.collected_crowd import (
     puts,
     reverts,
     says,
+    spawn_crowd,
 )
 from support.collected_scene import GRACE_S, HOW, LONG_S, CollectedScene
 from support.lakes import MAIN
@@ -62,22 +60,14 @@ AGAIN = (commits_a_tree, commits_a_tree, picks, reverts, files, files, cancels, 
 def make_named_again(world: World) -> CollectedScene:
     """Set a scene in which everybody tries to name what is dead, or about to be."""
     scene = CollectedScene(world)
-    for name, stories in (("mover", AGAIN), ("other", AGAIN), ("committer", (puts, commits))):
-        worker = Worker(scene, Chance(world.seed, name))
-        world.spawn(partial(worker.works, stories), name)
-    collector = Worker(scene, Chance(world.seed, "collector"))
-    world.spawn(lambda: collects(collector), "collector")
+    spawn_crowd(scene, mover=AGAIN, other=AGAIN, committer=(puts, commits))
     return scene
 
 
 def make_reverted(world: World) -> CollectedScene:
     """Set a scene in which commits expire on which somebody builds at that moment."""
     scene = CollectedScene(world)
-    for name, stories in (("mover", (reverts,)), ("committer", (puts, commits, commits))):
-        worker = Worker(scene, Chance(world.seed, name))
-        world.spawn(partial(worker.works, stories), name)
-    collector = Worker(scene, Chance(world.seed, "collector"))
-    world.spawn(lambda: collects(collector), "collector")
+    spawn_crowd(scene, mover=(reverts,), committer=(puts, commits, commits))
     return scene
 
 
@@ -93,11 +83,7 @@ def make_grown(world: World) -> CollectedScene:
         commit(*where, MAIN, CommitRequest("me", "long ago", allow_empty=True))
         world.environment.sleep(LONG_S)
         Cleaner(scene.inner, scene.clock, grace_s=0).run()
-    for name, stories in (("mover", (copies_a_file, copies_a_file, files)), ("other", (cancels,))):
-        worker = Worker(scene, Chance(world.seed, name))
-        world.spawn(partial(worker.works, stories), name)
-    collector = Worker(scene, Chance(world.seed, "collector"))
-    world.spawn(lambda: collects(collector), "collector")
+    spawn_crowd(scene, mover=(copies_a_file, copies_a_file, files), other=(cancels,))
     return scene
 
 

@@ -235,17 +235,23 @@ def collects(w: Worker) -> None:
             empty_trash(*w.where, HOW)
 
 
+def spawn_crowd(scene: CollectedScene, **crowd: Sequence[Callable[[Worker], Work]]) -> None:
+    """Have each of some workers do its stories while a collector collects."""
+    world = scene.world
+    for name, stories in crowd.items():
+        worker = Worker(scene, Chance(world.seed, name))
+        world.spawn(partial(worker.works, stories), name)
+    collector = Worker(scene, Chance(world.seed, "collector"))
+    world.spawn(lambda: collects(collector), "collector")
+
+
 def make(world: World) -> CollectedScene:
     """Set the scene of a seed."""
     scene = CollectedScene(world)
-    for name, stories in (("writer", WRITES), ("committer", COMMITS), ("mover", MOVES)):
-        worker = Worker(scene, Chance(world.seed, name))
-        world.spawn(partial(worker.works, stories), name)
+    crowd = {"writer": WRITES, "committer": COMMITS, "mover": MOVES}
     if Chance(world.seed, "ruler").happens(0.3):
-        ruler = Worker(scene, Chance(world.seed, "rules"))
-        world.spawn(lambda: ruler.works((sets_rules,)), "ruler")
-    collector = Worker(scene, Chance(world.seed, "collector"))
-    world.spawn(lambda: collects(collector), "collector")
+        crowd["rules"] = (sets_rules,)
+    spawn_crowd(scene, **crowd)
     return scene
 
 

@@ -2,8 +2,9 @@
 """What tests of copied lakes look at: all rows of a store, and writers that note what they did."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain
 
 import msgspec
 
@@ -11,7 +12,7 @@ from lochan.environment import RealEnvironment
 from lochan.errors import LochanError, Refused
 from lochan.faults import Crashed, Fault
 from lochan.kv.drivers.memory import MemoryStore
-from lochan.kv.faulty import Faulty, fail_nth
+from lochan.kv.faulty import Faulty, fail_nth, no_faults
 from lochan.kv.store import Store
 from lochan.model.codec import decode_repository, encode_repository
 from lochan.model.ids import BranchName, ObjectKey
@@ -30,6 +31,7 @@ from support.lakes import Stage
 Rows = dict[tuple[bytes, bytes], bytes]
 WORLD = RealEnvironment()
 KEYS = 20
+COMMITS = 40  # of one writer: what is to be copied must end some day
 
 
 def clone(store: MemoryStore) -> MemoryStore:
@@ -76,7 +78,7 @@ class Writer:
                 put_object(self.lake, self.repository, self.branch, key, b"x" * number)
                 self.acknowledged[key] = number
                 self.busy.set()
-                if number % 5 == 0:
+                if number % 5 == 0 and number <= 5 * COMMITS:
                     said = CommitRequest(self.name, f"{number}", allow_empty=True)
                     commit(self.lake, self.repository, self.branch, said)
             except Refused:
@@ -130,19 +132,22 @@ def assert_all_there(lake: Lake, *writers: Writer) -> None:
             assert stat_object(lake, writer.repository, writer.branch, key).size >= size
 
 
-def moved(stage: Stage, target: Store, deaths: tuple[int, ...]) -> tuple[Stage, list[Writer]]:
-    """Copy a lake while writers work on it, and open the copy."""
+def moved(stage: Stage, target: Store, deaths: Iterable[int]) -> tuple[Stage, list[Writer]]:
+    """Copy a lake while writers work on it, and open the copy.
+
+    The n-th run dies at that of its calls which the n-th number of `deaths` names; the first that
+    has fewer calls left comes to its end, and so does the one after the last number.
+    """
     source = stage.lake.store
     writers = [
         Writer(stage.lake, stage.repository, branch, f"{branch}-{number}-{id(target)}")
         for number, branch in enumerate((MAIN, DEV))
     ]
     with at_work(*writers) as world:
-        for number in deaths:
+        for plan in chain((fail_nth(each, Fault.CRASH_BEFORE) for each in deaths), [no_faults]):
             with suppress(Crashed):
-                failing = Faulty(target, fail_nth(number, Fault.CRASH_BEFORE), WORLD)
-                copy_lake(source, failing, world, settle_s=SETTLE_S)
-        copy_lake(source, target, world, settle_s=SETTLE_S)
+                copy_lake(source, Faulty(target, plan, WORLD), world, settle_s=SETTLE_S)
+                break
     assert every_row(target) == every_row(source)
     lake = open_lake(target, WORLD, stage.storage)
     return Stage(lake, get_repository(target, WORLD, NAME), stage.storage), writers

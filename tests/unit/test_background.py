@@ -67,6 +67,15 @@ def test_dead_rows_go_and_all_kinds_of_work_are_counted() -> None:
     assert len(named) < len(dead)
 
 
+def test_the_cleaner_begins_at_once() -> None:
+    stage, metrics = grown(), Metrics(WORLD)
+    background = Background(stage.lake, a_log(Written()), metrics, pause_s=3600)
+    background.start()
+    wait_for(lambda: ("clean", "done") in runs(metrics))
+    background.close()
+    assert runs(metrics) == {("clean", "done"): 1}
+
+
 def test_a_run_that_fails_is_logged_and_the_next_one_comes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

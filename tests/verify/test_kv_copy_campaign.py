@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A copy from SQLite to PostgreSQL under writers, killed at every single step."""
+"""A copy from SQLite to PostgreSQL and back under writers, killed at every single step."""
 
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,12 @@ from support.kv_copies import WORLD, assert_all_there, moved
 @pytest.mark.campaign
 def test_killed_at_every_single_step(tmp_path: Path, postgres_url: str) -> None:
     """Each run dies at one call more than the one before, until one comes to its end."""
-    source = open_store(f"sqlite://{tmp_path}/every.db", WORLD)
-    target = open_store(f"{postgres_url}?schema=every", WORLD)
-    there, writers = moved(grown(source), target, tuple(range(1, 400)))
+    first = open_store(f"sqlite://{tmp_path}/every.db", WORLD)
+    middle = open_store(f"{postgres_url}?schema=every", WORLD)
+    last = open_store(f"sqlite://{tmp_path}/back.db", WORLD)
+    there, writers = moved(grown(first), middle, count(1))
     assert_all_there(there.lake, *writers)
-    for store in (source, target):
+    back, others = moved(there, last, count(1))
+    assert_all_there(back.lake, *writers, *others)
+    for store in (first, middle, last):
         store.close()

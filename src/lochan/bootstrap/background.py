@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a server does beside answering: cleaning, compacting, clearing, in every worker.
 
-Each of these looks after the lake about once a minute. Workers and servers know nothing of each
-other: runs may overlap and repeat each other, and jitter keeps them from doing so always. A run
-that fails is logged and counted, and the next one tries again.
+Each of these looks after the lake about once a minute, and the cleaner at once as well: a lake in a
+folder may be open for no longer than one command. Workers and servers know nothing of each other:
+runs may overlap and repeat each other, and jitter keeps them from doing so always. A run that fails
+is logged and counted, and the next one tries again.
 """
 
 from collections.abc import Callable, Mapping
@@ -48,19 +49,20 @@ class Background:
         ]
 
     def start(self) -> None:
-        """Begin, the first run after a part of a pause."""
+        """Clean, and begin the others after a part of a pause."""
         for thread in self._threads:
             thread.start()
 
     def close(self) -> None:
         """Begin no further run, and wait a little for those under way. Idempotent."""
         self._stopping.set()
+        self._cleaner.stop()
         for thread in self._threads:
             if thread.is_alive():
                 thread.join(_END_S)
 
     def _repeat(self, name: str, run: Callable[[], str]) -> None:
-        pause = self._pause_s * self._share()
+        pause = 0.0 if name == "clean" else self._pause_s * self._share()
         while not self._stopping.wait(pause):
             try:
                 outcome = run()

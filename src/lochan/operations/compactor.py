@@ -6,7 +6,7 @@ than `tokens` of them are sealed. Below that, a listing reads what is staged fas
 be written. Nothing is remembered between runs, and several processes may run it at once.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -22,7 +22,6 @@ from lochan.refs.repositories import list_repositories
 
 ROWS: Final = 100_000
 TOKENS: Final = 16
-PAUSE_S: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,6 @@ class Compactor:
         self._lake = lake
         self._rows = rows
         self._tokens = tokens
-        self._stopping = False
 
     def run(self) -> list[Compaction]:
         """Look at every branch once; gives those that were due, or failed.
@@ -51,28 +49,6 @@ class Compactor:
         """
         looked = (self._look_after(repository, branch) for repository, branch in self._branches())
         return [compaction for compaction in looked if compaction is not None]
-
-    def start(
-        self,
-        report: Callable[[list[Compaction] | LochanError], None],
-        *,
-        pause_s: float = PAUSE_S,
-    ) -> None:
-        """Look now and then, beside the caller, until `stop`; tell what became of each run."""
-
-        def work() -> None:
-            while not self._stopping:
-                try:
-                    report(self.run())
-                except LochanError as error:  # the store may answer again next time
-                    report(error)
-                self._lake.environment.sleep(pause_s)
-
-        self._lake.environment.spawn(work, name="lochan-compactor")
-
-    def stop(self) -> None:
-        """Begin no further run. Idempotent."""
-        self._stopping = True
 
     def _branches(self) -> Iterator[tuple[Repository, Branch]]:
         for repository in list_repositories(self._lake.store):

@@ -16,10 +16,11 @@ our tokens: the validated tree is used again, on the new head. A later commit to
 data is committed, and an empty commit carries our message. A reset: begin again. The head was moved
 otherwise: build again.
 
-Sealed tokens that hold data while nobody in the batch commits belong to a commit that has not come
-to its end: it is finished first, as the chain's first link (H7). A chain with a merge takes every
-sealed token, those too that came after it began: a commit that kept one of its tokens would believe
-that only commits had moved the head, and use a tree again that knows nothing of the merge.
+Sealed tokens that hold data while nobody in the batch commits are somebody's work, under way or
+not. A chain with a merge takes every one of them, those too that came after it began, and carries
+what they hold along, uncommitted, under the new head (H7; decision 9): a commit that kept one of
+its tokens would believe that only commits had moved the head, and use a tree again that knows
+nothing of the merge.
 """
 
 from collections.abc import Sequence

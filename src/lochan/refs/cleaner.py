@@ -63,7 +63,6 @@ from lochan.refs.tables import repositories
 
 # No request may last longer; what it stages after that is found by fsck.
 GRACE_S: Final = 600.0
-PAUSE_S: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +105,8 @@ class Cleaner:
             done[partition] += sum(self._try(work, partition, row, skipped) for row in rows)
         return Cleaned(done, tuple(skipped))
 
-    def start(self, report: Callable[[Cleaned], None], *, pause_s: float = PAUSE_S) -> None:
-        """Clean now and then, beside the caller, until `stop`; tell each run's report."""
-
-        def work() -> None:
-            while not self._stopping:
-                report(self.run())
-                self._environment.sleep(pause_s)
-
-        self._environment.spawn(work, name="lochan-cleaner")
-
     def stop(self) -> None:
-        """Begin no further run. Idempotent."""
+        """Have the run that another thread is in, and all later ones, end at once. Idempotent."""
         self._stopping = True
 
     def _rows(self, partition: bytes, prefix: bytes, skipped: list[Skipped]) -> Iterator[Pair]:
@@ -125,6 +114,8 @@ class Cleaner:
         last = prefix
         try:
             for row in scan_prefix(self._store, partition, prefix):
+                if self._stopping:
+                    return
                 last = row[0]
                 yield row
         except LochanError as error:
@@ -165,6 +156,8 @@ class Cleaner:
         self._refuse_living(note)
         partition = repository_partition(note.repository, note.unique_identifier)
         for row, _ in self._store.scan(partition):
+            if self._stopping:
+                return False
             if row.startswith((BRANCHES, OPEN)):
                 self._end_owner(note, partition, row)
             else:

@@ -30,6 +30,7 @@ from lochan.operations.read_object import stat_committed
 from lochan.operations.reference import commit_of
 from lochan.operations.retention import set_gc_rules
 from lochan.refs.cleaner import Cleaner
+from lochan.refs.expired import require_kept
 from lochan.refs.resolve import Resolved, resolve
 from lochan.refs.tables import RepositoryTables
 from support.collected_lake import (
@@ -194,11 +195,13 @@ def test_a_copy_asks_for_the_commit_that_it_reads(ground: Ground, monkeypatch: P
 
     def late(tables: RepositoryTables, ref: str) -> Resolved:
         monkeypatch.undo()
-        ground.commit()
-        return resolve(tables, ref)
+        ground.commit(), ground.commit()
+        found = resolve(tables, ref)
+        require_kept(ground.stage.lake.store, ground.stage.repository, found.commit_id)
+        return found
 
     monkeypatch.setattr(copying, "resolve", late)
-    with pytest.raises((Gone, NotFound)):
+    with pytest.raises(NotFound):
         copies(ground, ref)
 
 

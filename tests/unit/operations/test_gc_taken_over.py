@@ -6,7 +6,7 @@ import pytest
 from lochan.errors import Conflict, Corruption, Gone, Unavailable
 from lochan.kv.store import Present
 from lochan.kv.table import Table
-from lochan.model.ids import BranchName
+from lochan.model.ids import BranchName, CommitId
 from lochan.operations.branches import create_branch
 from lochan.operations.gc.collect import collect
 from lochan.operations.gc.condemned import Dead
@@ -43,12 +43,18 @@ def dies_once(monkeypatch: Patch, method: str) -> None:
     monkeypatch.setattr(Bin, method, dies)
 
 
-def test_a_run_that_was_taken_over_takes_no_row_from_its_follower(
-    ground: Ground, monkeypatch: Patch
-) -> None:
+def condemn(ground: Ground) -> CommitId:
+    """Have a commit that expired, and whose objects the next run moves."""
     old = expire(ground)
     ground.run()
     ground.wait(GRACE + 1)
+    return old
+
+
+def test_a_run_that_was_taken_over_takes_no_row_from_its_follower(
+    ground: Ground, monkeypatch: Patch
+) -> None:
+    old = condemn(ground)
     set_gc_rules(*ground.where, 1000, {})
     delete_if = Table.delete_if
 
@@ -91,9 +97,7 @@ def test_a_damaged_tree_of_an_expired_commit_holds_up_collection_for_a_grace_at_
 def test_a_run_that_dies_before_it_moves_anything_spoils_no_commit(
     ground: Ground, monkeypatch: Patch
 ) -> None:
-    old = expire(ground)
-    ground.run()
-    ground.wait(GRACE + 1)
+    old = condemn(ground)
 
     dies_once(monkeypatch, "open")
     with pytest.raises(Unavailable):
@@ -139,9 +143,7 @@ def test_an_undo_asks_every_other_run_whatever_clocks_say(
 def test_a_run_that_died_before_it_moved_anything_is_undone_by_the_next(
     ground: Ground, monkeypatch: Patch
 ) -> None:
-    old = expire(ground)
-    ground.run()
-    ground.wait(GRACE + 1)
+    old = condemn(ground)
     dies_once(monkeypatch, "put")
     with pytest.raises(Unavailable):
         ground.run()

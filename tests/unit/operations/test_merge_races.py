@@ -13,7 +13,14 @@ from lochan.environment import RealEnvironment
 from lochan.kv.drivers.memory import MemoryStore
 from lochan.kv.store import Pair, Present
 from lochan.model.ids import BranchName, ObjectKey
-from lochan.model.keys import BRANCHES, token_partition
+from lochan.model.keys import (
+    BRANCHES,
+    MERGED,
+    REACH,
+    partition_of,
+    place_and_merge,
+    token_partition,
+)
 from lochan.model.records import Commit
 from lochan.operations.branches import create_branch
 from lochan.operations.commit import CommitRequest, commit
@@ -98,6 +105,11 @@ class Race:
         wanted = CommitRequest("ada", "late")
         return self.begin(lambda lake: commit(lake, self.repository, MAIN, wanted), swaps, 2)
 
+    def reach(self) -> list[bytes]:
+        """Name the rows about what merges brought."""
+        rows = (key for key, _ in self.shared.scan(partition_of(self.repository)))
+        return [key for key in rows if key.startswith((REACH, MERGED))]
+
     def keys(self, made: Commit) -> list[bytes]:
         return [record.key for record in self.stage.storage.snapshots.cursor(made.meta_range_id)]
 
@@ -116,6 +128,25 @@ def test_rel_H7_a_merge_is_not_undone_by_a_commit_that_was_built_before_it() -> 
 
     assert last.parents == (merged.id,)
     assert race.keys(last) == [b"a", b"b", b"merged"]
+
+
+def test_a_merge_that_lost_its_swap_leaves_no_row_of_its_reach() -> None:
+    race = Race()
+    lake, repository = race.stage.lake, race.repository
+    create_branch(lake, repository, DEV, lake.branches.fresh(repository, MAIN).record.commit_id)
+    race.put(DEV, b"merged")
+    source = commit(lake, repository, DEV, CommitRequest("ada", "on dev"))
+    wanted = MergeRequest("ada")
+    end_merge = race.begin(lambda lake: merge(lake, repository, MAIN, source, wanted), swaps)
+    lost = {place_and_merge(key)[1] for key in race.reach()}
+    race.put(MAIN, b"a")
+    first = commit(lake, repository, MAIN, CommitRequest("ada", "comes first"))
+    merged = end_merge()
+
+    assert merged.parents == (first.id, source.id)
+    assert len(lost) == 1
+    assert lost != {merged.id}
+    assert {place_and_merge(key)[1] for key in race.reach()} == {merged.id}
 
 
 def test_rel_H7_a_finished_commit_is_not_undone_by_a_commit_that_was_built_before_it() -> None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the cleaner removes, what it leaves alone, and what it tells."""
 
-from collections.abc import Callable
-
 import msgspec
 import pytest
 
@@ -13,10 +11,10 @@ from lochan.kv.read import find
 from lochan.kv.store import Store
 from lochan.model.codec import decode_branch, encode_branch
 from lochan.model.ids import BranchName, StagingToken, UniqueIdentifier
-from lochan.model.instant import Instant
+from lochan.model.instant import EPOCH, Instant
 from lochan.model.keys import BRANCHES, CLEANUP, DELETED, GRAVELER, partition_of, token_partition
 from lochan.model.records import Repository
-from lochan.refs.cleaner import Cleaned, Cleaner
+from lochan.refs.cleaner import Cleaner
 from lochan.refs.notes import DeletedNote, TokenNote, deleted_notes, note_deleted, note_tokens
 from lochan.refs.notes import token_notes as notes_of_tokens
 from lochan.refs.tables import RepositoryTables
@@ -347,29 +345,25 @@ def test_notes_are_the_bytes_of_the_format_page(world: World) -> None:
     assert notes_of_tokens(world.store).get(b"t").record == token
 
 
-def test_the_cleaner_works_in_the_background_until_it_is_stopped() -> None:
-    class Spawning(TurnedClock):
-        def spawn(self, work: Callable[[], None], *, name: str) -> None:
-            spawned.append((work, name))
+def test_a_run_that_is_told_to_stop_leaves_the_rest_to_another(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(3):
+        world.create()
+        world.delete()
+    cleaner = Cleaner(world.store, world.clock)
+    sweep = Cleaner._sweep_repository
 
-    world = World()
-    spawned: list[tuple[Callable[[], None], str]] = []
-    clock = Spawning()
-    cleaner = Cleaner(world.store, clock)
-    reports: list[Cleaned] = []
+    def stops(own: Cleaner, key: bytes, value: bytes) -> bool:
+        cleaner.stop()
+        return sweep(own, key, value)
 
-    def report(cleaned: Cleaned) -> None:
-        reports.append(cleaned)
-        if len(reports) == 3:
-            cleaner.stop()
-
-    began = clock.now()
-    cleaner.start(report, pause_s=60)
-    ((work, name),) = spawned
-    work()
-    assert name == "lochan-cleaner"
-    assert len(reports) == 3
-    assert clock.now() - began == 180
+    monkeypatch.setattr(Cleaner, "_sweep_repository", stops)
+    cleaner.run()
+    assert [note.swept for _, note in deleted_notes(world.store).scan()] == [EPOCH] * 3
+    monkeypatch.undo()
+    Cleaner(world.store, world.clock).run()
+    assert EPOCH not in [note.swept for _, note in deleted_notes(world.store).scan()]
 
 
 def test_rel_R17_a_deleted_repository_is_gone_with_the_next_call(world: World) -> None:

@@ -4,7 +4,7 @@
 By what they are named, if by anything, nobody knows. The tree may be that of a commit which expired
 months ago, or one that was written then and never committed.
 
-    named by the branch's head alive
+    named by the head          alive
     young                      no candidate for longer than it takes to make a commit
     in a commit that is kept   the same as a branch that is made there
     any other                  logged, then neither condemned nor gone (`still_there`)
