@@ -78,6 +78,11 @@ HOLES = {
     "rel_H5, a stale read": Caught(
         holes.rel_H5_stale, explored("second put, commit and clean"), "H5"
     ),
+    "rel_H5, what a merge brings": Caught(
+        holes.rel_H5_brought,
+        explored("sealed before, first put, a merge that brings the key"),
+        "H5",
+    ),
     "rel_H5, its own write": Caught(
         holes.rel_H5_own, explored("first put, commit and clean"), "H5"
     ),

@@ -26,6 +26,7 @@ from lochan.operations import move as moving
 from lochan.operations import publish as publishing
 from lochan.operations import put_object as putting
 from lochan.operations import stage as staging
+from lochan.operations import stage_if as conditional
 from lochan.operations.branch_reads import BranchRead
 from lochan.operations.lake import Lake
 from lochan.operations.publish import Chain
@@ -97,14 +98,27 @@ def rel_H5_stale(patch: Patch) -> None:
     ) -> object:
         return read(lake.branches.seen(repository, name).record)
 
-    patch.setattr(putting, "read_stably", read_once)
-    patch.setattr(putting._Conditional, "_judge_below", lambda *_: None)
+    patch.setattr(conditional, "read_stably", read_once)
+    patch.setattr(conditional._Conditional, "_judge_below", lambda *_: None)
+
+
+def rel_H5_brought(patch: Patch) -> None:
+    """A conditional put looks below its row only where every token is still there."""
+    judge = conditional._Conditional._judge_below
+
+    def judged_if_unchanged(
+        self: conditional._Conditional, token: StagingToken, judged: Branch
+    ) -> None:
+        if tokens_of(self._fresh()) == tokens_of(judged):
+            judge(self, token, judged)
+
+    patch.setattr(conditional._Conditional, "_judge_below", judged_if_unchanged)
 
 
 def rel_H5_own(patch: Patch) -> None:
     """A conditional put that tries again takes its own first write for somebody else's."""
     patch.setattr(
-        putting._Conditional, "_condition_or_ours", lambda self, shown: self._condition(shown)
+        conditional._Conditional, "_condition_or_ours", lambda self, shown: self._condition(shown)
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from support.protocol_scopes import (
     EMPTY,
     FEATURE,
+    FEATURE_BESIDE_SEALED,
     STAGED,
     TWO_KEYS,
     UNDOABLE,
@@ -24,7 +25,7 @@ from support.protocol_scopes import (
     writes,
     writes_and_commits,
 )
-from support.simulated_client import Work
+from support.simulated_client import Work, absent
 from support.simulated_mover import Mover
 
 
@@ -34,6 +35,15 @@ def writes_twice(client: Mover) -> Sequence[Work]:
 
 def picks(client: Mover) -> Sequence[Work]:
     return [client.cherry_pick("feature")]
+
+
+def puts_what_is_brought(client: Mover) -> Sequence[Work]:
+    """Put, if nobody has, the object that the feature brings."""
+    return [client.put("b", "b-putter", condition=absent)]
+
+
+def reads_what_is_brought(client: Mover) -> Sequence[Work]:
+    return [client.get("b", times=2)]
 
 
 def goes_back(client: Mover) -> Sequence[Work]:
@@ -47,6 +57,33 @@ def together(*names: str) -> frozenset[str]:
 MOVED_SCOPES: dict[str, Scope] = {
     "cherry-pick, write and commit": Scope(
         FEATURE, {"picker": picks, "committer": writes_and_commits}
+    ),
+    "first put, a merge that brings the key, read": Scope(
+        FEATURE,
+        {"putter": puts_what_is_brought, "merger": merges, "reader": reads_what_is_brought},
+    ),
+    "sealed before, first put, a merge that brings the key": Scope(
+        FEATURE_BESIDE_SEALED,
+        {
+            "putter": puts_what_is_brought,
+            "merger": lambda c: [c.merge("feature"), c.get("b"), c.commit()],
+        },
+    ),
+    "first put, a merge that brings the key, commit": Scope(
+        FEATURE,
+        {
+            "putter": puts_what_is_brought,
+            "merger": lambda c: [c.merge("feature"), c.get("b")],
+            "committer": lambda c: [c.put("c", "c1"), c.commit()],
+        },
+    ),
+    "first put, a pick that brings the key, compact": Scope(
+        FEATURE,
+        {
+            "putter": puts_what_is_brought,
+            "picker": lambda c: [c.cherry_pick("feature"), c.get("b")],
+            "compactor": lambda c: [c.put("c", "c1"), c.compact],
+        },
     ),
     "cherry-pick, merge": Scope(FEATURE, {"picker": picks, "merger": merges}),
     "hard reset, write": Scope(UNDOABLE, {"resetter": goes_back, "writer": writes}),

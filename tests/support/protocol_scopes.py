@@ -88,6 +88,12 @@ def grow(ground: Ground) -> None:
     ground.commit("feature", "side")
 
 
+def _grown_and_sealed(ground: Ground) -> None:
+    grow(ground)
+    ground.put("a", "a0")  # as it is committed
+    seal(ground.lake, ground.repository, MAIN)
+
+
 def _undoable(ground: Ground) -> None:
     ground.put("a", "a0")
     ground.commit("first")
@@ -113,6 +119,7 @@ STAGED = Ground(_staged)
 TWO_KEYS = Ground(_two_keys)
 SEALED = Ground(_sealed)
 FEATURE = Ground(grow)
+FEATURE_BESIDE_SEALED = Ground(_grown_and_sealed)
 UNDOABLE = Ground(_undoable)
 
 

@@ -23,9 +23,10 @@ from lochan.model.ids import BranchName, ObjectKey
 from lochan.model.records import Commit
 from lochan.operations import delete_objects as deleting
 from lochan.operations.commit import CommitRequest, commit
+from lochan.operations.conditions import Condition
 from lochan.operations.lake import Lake
 from lochan.operations.list_objects import list_objects
-from lochan.operations.put_object import Condition, stage_entry
+from lochan.operations.put_object import stage_entry
 from lochan.operations.read_object import stat_committed, stat_object
 from lochan.refs.cleaner import Cleaner
 from lochan.testing.simulation.history import Listing

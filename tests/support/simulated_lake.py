@@ -78,6 +78,7 @@ class Scene:
         self.sealed = False  # whether somebody sealed, and left it at that
         self.won: list[str] = []  # keys that a put on condition of absence was told to have
         self.refused: list[tuple[str, str]] = []
+        self.brought: list[tuple[str, str]] = []  # what merges and such were told to have brought
         self.rules: list[Operation] = []  # when writing and committing were forbidden
         self._objects = objects
         self._reads = reads
@@ -173,6 +174,12 @@ class Scene:
             raise Broken(f"H5: {twice} had two puts that were both told to be the first")
         if shown := [tag for key, tag in self.refused if final.get(key) == tag]:
             raise Broken(f"H5: {shown} are shown, though their puts were refused")
+        read = {
+            (done.key, done.identity) for done in self.history.operations if done.kind is Kind.READ
+        }
+        covered = [tag for key, tag in self.brought if key in self.won and (key, tag) in read]
+        if covered:
+            raise Broken(f"H5: {covered} were read, and covered by puts told to be the first")
 
     def _check_rules(self) -> None:
         for rule in self.rules:

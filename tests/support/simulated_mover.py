@@ -79,6 +79,7 @@ class Mover(Client):
         def work() -> None:
             made = move()
             self.scene.acknowledged.append((BranchName(branch), made.id))
+            self.scene.brought += [(f"{branch}:{k}", v) for k, v in changes.items() if v]
 
         return self._writes({f"{branch}:{k}": v for k, v in changes.items()}, work)
 

@@ -121,6 +121,7 @@ def encode_branch(record: Branch) -> bytes:
             ordinals=[wire.Ordinal(lineage=o.lineage, first=o.first) for o in record.ordinals],
             compacted_base_meta_range_id=record.compacted_base_meta_range_id,
             resets=record.resets,
+            moves=record.moves,
         )
         return message_bytes(message, record.unknown)
 
@@ -138,6 +139,7 @@ def decode_branch(data: bytes, where: str = "a branch record") -> Branch:
         ordinals=tuple(Ordinal(LineageId(o.lineage), o.first) for o in message.ordinals),
         compacted_base_meta_range_id=MetaRangeId(message.compacted_base_meta_range_id),
         resets=message.resets,
+        moves=message.moves,
         unknown=unknown_fields(message),
     )
 
@@ -251,10 +253,12 @@ _ADDRESS_TYPES = {member.value: member for member in AddressType}
 def encode_staged_entry(record: StagedEntry) -> bytes:
     """Encode a row of a staging token."""
     plain = plain_staged_entry(record.key, record.identity, record.data)
-    if plain is not None:
+    if plain is not None and not record.mark:
         return plain + record.unknown
     try:
-        message = wire.StagedEntry(key=record.key, identity=record.identity, data=record.data)
+        message = wire.StagedEntry(
+            key=record.key, identity=record.identity, data=record.data, mark=record.mark
+        )
         return message_bytes(message, record.unknown)
     except (ValueError, TypeError) as error:
         raise unstorable("staged entry", error) from error
@@ -263,7 +267,9 @@ def encode_staged_entry(record: StagedEntry) -> bytes:
 def decode_staged_entry(data: bytes, where: str = "a staged entry") -> StagedEntry:
     """Decode a row of a staging token."""
     message = decoded(wire.StagedEntry, data, where)
-    return StagedEntry(message.key, message.identity, message.data, unknown_fields(message))
+    return StagedEntry(
+        message.key, message.identity, message.data, message.mark, unknown_fields(message)
+    )
 
 
 def encode_entry(entry: Entry) -> bytes:

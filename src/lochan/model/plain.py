@@ -84,7 +84,7 @@ def plain_branch(branch: Branch) -> bytes | None:
     """Encode a branch as it is made, not hidden; None once it has more than that."""
     if branch.hidden or branch.lineage or branch.sealed_tokens or branch.ordinals or branch.unknown:
         return None
-    if branch.compacted_base_meta_range_id or not 0 < branch.resets < _LARGEST:
+    if branch.compacted_base_meta_range_id or branch.moves or not 0 < branch.resets < _LARGEST:
         return None
     try:
         name, head = branch.branch_id.encode(), branch.commit_id.encode()

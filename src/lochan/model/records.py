@@ -114,6 +114,9 @@ class Branch(msgspec.Struct, frozen=True, kw_only=True):
     tokens held that are no longer named is in the head or in the compacted base. When it has
     changed, whatever was made of an earlier record is void. A new branch begins at a number of its
     own, so a branch made again counts as changed.
+
+    `moves` counts how often the head went on to what was not staged here: a merge, an import. While
+    both counts stand still, nothing comes to be under a token's rows but what writers staged.
     """
 
     branch_id: BranchName
@@ -125,6 +128,7 @@ class Branch(msgspec.Struct, frozen=True, kw_only=True):
     ordinals: tuple[Ordinal, ...] = ()
     compacted_base_meta_range_id: MetaRangeId = MetaRangeId("")
     resets: int = 0
+    moves: int = 0
     unknown: bytes = b""
 
 
@@ -210,11 +214,15 @@ class OpenCommit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StagedEntry(msgspec.Struct, frozen=True):
-    """An uncommitted write of one key under a staging token; without identity it is a deletion."""
+    """An uncommitted write of one key under a staging token; without identity it is a deletion.
+
+    `mark` tells a conditional write from an equal one of somebody else.
+    """
 
     key: bytes
     identity: bytes = b""
     data: bytes = b""
+    mark: str = ""
     unknown: bytes = b""
 
     @property

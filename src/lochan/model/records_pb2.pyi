@@ -252,6 +252,7 @@ class Branch(_message.Message):
     ORDINALS_FIELD_NUMBER: _builtins.int
     COMPACTED_BASE_META_RANGE_ID_FIELD_NUMBER: _builtins.int
     RESETS_FIELD_NUMBER: _builtins.int
+    MOVES_FIELD_NUMBER: _builtins.int
     branch_id: _builtins.str
     commit_id: _builtins.str
     staging_token: _builtins.str
@@ -259,6 +260,7 @@ class Branch(_message.Message):
     lineage: _builtins.str
     compacted_base_meta_range_id: _builtins.str
     resets: _builtins.int
+    moves: _builtins.int
     @_builtins.property
     def sealed_tokens(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     @_builtins.property
@@ -275,10 +277,11 @@ class Branch(_message.Message):
         ordinals: _abc.Iterable[Global___Ordinal] | None = ...,
         compacted_base_meta_range_id: _builtins.str = ...,
         resets: _builtins.int = ...,
+        moves: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["branch_id", b"branch_id", "commit_id", b"commit_id", "compacted_base_meta_range_id", b"compacted_base_meta_range_id", "hidden", b"hidden", "lineage", b"lineage", "ordinals", b"ordinals", "resets", b"resets", "sealed_tokens", b"sealed_tokens", "staging_token", b"staging_token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["branch_id", b"branch_id", "commit_id", b"commit_id", "compacted_base_meta_range_id", b"compacted_base_meta_range_id", "hidden", b"hidden", "lineage", b"lineage", "moves", b"moves", "ordinals", b"ordinals", "resets", b"resets", "sealed_tokens", b"sealed_tokens", "staging_token", b"staging_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -601,19 +604,22 @@ class StagedEntry(_message.Message):
     KEY_FIELD_NUMBER: _builtins.int
     IDENTITY_FIELD_NUMBER: _builtins.int
     DATA_FIELD_NUMBER: _builtins.int
+    MARK_FIELD_NUMBER: _builtins.int
     key: _builtins.bytes
     identity: _builtins.bytes
     data: _builtins.bytes
+    mark: _builtins.str
     def __init__(
         self,
         *,
         key: _builtins.bytes = ...,
         identity: _builtins.bytes = ...,
         data: _builtins.bytes = ...,
+        mark: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["data", b"data", "identity", b"identity", "key", b"key"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["data", b"data", "identity", b"identity", "key", b"key", "mark", b"mark"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

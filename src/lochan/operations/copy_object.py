@@ -23,10 +23,11 @@ from lochan.model.records import Repository
 from lochan.objects.store import IF_ABSENT
 from lochan.operations.conditions import Condition
 from lochan.operations.lake import Lake
-from lochan.operations.put_object import require_condition, stage_entry
+from lochan.operations.put_object import stage_entry
 from lochan.operations.read_entry import locate, read_entry
 from lochan.operations.read_object import stat_object
 from lochan.operations.stage import seen_writable
+from lochan.operations.stage_if import require_condition
 from lochan.refs.copy_log import log_copies
 from lochan.refs.expired import require_kept
 from lochan.refs.resolve import resolve

@@ -32,7 +32,7 @@ from lochan.operations.allowed import require_allowed
 from lochan.operations.branch_reads import BranchRead
 from lochan.operations.lake import Lake
 from lochan.operations.publish import Chain
-from lochan.operations.request import Answer, Candidate, Make, Request, Said
+from lochan.operations.request import Answer, Make, Request, Said
 from lochan.operations.seal import seal
 from lochan.operations.staged_tree import StagedTree, build
 from lochan.operations.view import tokens_of, tree_under
@@ -144,7 +144,7 @@ def _commit(chain: Chain, request: Request, tree: StagedTree, *, changed: bool) 
             return InvalidInput("nothing to commit: nothing staged differs", code="no-changes")
         if not said.message and not said.metadata:
             return head
-    return chain.add(Candidate(tree.id), said)
+    return chain.add_staged(tree.id, said)
 
 
 def _committed_by_others(began: Branch, now: Branch) -> bool:

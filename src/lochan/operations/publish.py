@@ -46,6 +46,7 @@ class Chain:
         self._head = lake.tables(repository).commits.get(self._branch.commit_id.encode()).record
         self._next = self._position()
         self._made: list[Commit] = []
+        self._brings = False
         self._carried: MetaRangeId | None = None
         self._reach = ReachIndex.of(lake.store, repository)
 
@@ -55,7 +56,15 @@ class Chain:
         return Tip(self._head, self._next.clocks, Kinship(self._reach))
 
     def add(self, candidate: Candidate, said: Said) -> Commit:
-        """Put a commit of a tree on the tip."""
+        """Put a commit on the tip of a tree that was not made of what is staged here."""
+        self._brings = True
+        return self._add(candidate, said)
+
+    def add_staged(self, tree: MetaRangeId, said: Said) -> Commit:
+        """Put a commit of what is staged on the tip."""
+        return self._add(Candidate(tree), said)
+
+    def _add(self, candidate: Candidate, said: Said) -> Commit:
         source = candidate.source
         parents = (self._head,) if source is None else (self._head, source)
         made = said_commit(said, candidate.tree, self._next.clocks, parents)
@@ -93,6 +102,7 @@ class Chain:
             commit_id=self._head.id,
             sealed_tokens=newer,
             compacted_base_meta_range_id=self._base(),
+            moves=before.moves + self._brings,
         )
         if swap(self._lake, self._repository, self._stored, moved, gone):
             self._index()

@@ -22,7 +22,7 @@ from lochan.model.records import Repository, StagedEntry
 from lochan.operations.conditions import Condition, if_absent
 from lochan.operations.copy_object import Source, copy_object
 from lochan.operations.lake import Lake
-from lochan.operations.put_object import stage_if
+from lochan.operations.stage_if import stage_if
 from lochan.refs.outcomes import begun
 
 

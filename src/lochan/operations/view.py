@@ -44,6 +44,14 @@ def is_same_view(one: Branch, other: Branch) -> bool:
     )
 
 
+def nothing_brought(one: Branch, later: Branch) -> bool:
+    """Say whether, from one record to a later one, nothing but staged writes joined what it shows.
+
+    Commits and compactions put elsewhere what tokens held.
+    """
+    return one.moves == later.moves and one.resets == later.resets
+
+
 def read_stably(
     lake: Lake, repository: Repository, name: BranchName, read: Callable[[Branch], Answer]
 ) -> Answer:

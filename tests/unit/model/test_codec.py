@@ -88,6 +88,7 @@ KINDS = {
             ordinals=several(st.builds(Ordinal, TEXT, INT64)),
             compacted_base_meta_range_id=TEXT,
             resets=INT64,
+            moves=INT64,
             unknown=UNKNOWN,
         ),
     ),
@@ -144,7 +145,7 @@ KINDS = {
     "staged entry": Kind(
         codec.encode_staged_entry,
         codec.decode_staged_entry,
-        st.builds(StagedEntry, st.binary(), st.binary(), st.binary(), UNKNOWN),
+        st.builds(StagedEntry, st.binary(), st.binary(), st.binary(), TEXT, UNKNOWN),
     ),
     "entry": Kind(
         codec.encode_entry,

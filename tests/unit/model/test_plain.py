@@ -77,7 +77,7 @@ SOME = st.binary(max_size=20) | st.integers(100, 5000).map(bytes)
 def test_a_plain_staged_row_is_its_message(
     key: bytes, identity: bytes, data: bytes, unknown: bytes
 ) -> None:
-    row = StagedEntry(key, identity, data, unknown)
+    row = StagedEntry(key, identity, data, unknown=unknown)
     message = wire.StagedEntry(key=key, identity=identity, data=data)
     assert encode_staged_entry(row) == message.SerializeToString(deterministic=True) + unknown
     assert decode_staged_entry(encode_staged_entry(row)) == row

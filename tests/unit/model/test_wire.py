@@ -84,8 +84,10 @@ def test_our_own_fields_start_at_100() -> None:
             "ordinals": 101,
             "compacted_base_meta_range_id": 102,
             "resets": 103,
+            "moves": 104,
         },
         "Commit": {"clocks": 100, "started": 101, "finished": 102, "provenance": 103},
+        "StagedEntry": {"mark": 100},
         "Entry": {"blocks": 100, "epoch": 101},
     }
 

@@ -1,13 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Conditional writes against others that come in between any two of their store calls (H5)."""
 
+from collections.abc import Callable
+from contextlib import suppress
+
 import pytest
 
-from lochan.errors import PredicateFailed
+from lochan.errors import Conflict, PredicateFailed
 from lochan.model.codec import decode_entry
-from lochan.model.ids import ObjectKey
+from lochan.model.ids import BranchName, ObjectKey
+from lochan.operations.branches import create_branch
 from lochan.operations.conditions import Condition, if_absent, if_match, if_present
+from lochan.operations.merge import MergeRequest, merge
 from lochan.operations.put_object import put_object
+from lochan.operations.read_object import stat_object
+from lochan.operations.reference import commit_of
+from lochan.operations.seal import seal
+from lochan.operations.update_user_metadata import update_user_metadata
 from support.branch_content import (
     committed_and_cleaned,
     content,
@@ -20,6 +29,11 @@ from support.branch_content import (
 from support.lakes import MAIN, Stage, open_stage
 
 KEY = ObjectKey(b"a")
+DEV = BranchName("dev")
+
+
+class Overtaken(Exception):
+    """Nobody can tell whether the put came before a merge."""
 
 
 def put_if(stage: Stage, body: bytes, condition: Condition) -> bool:
@@ -27,6 +41,10 @@ def put_if(stage: Stage, body: bytes, condition: Condition) -> bool:
         put_object(stage.lake, stage.repository, MAIN, KEY, body, condition=condition)
     except PredicateFailed:
         return False
+    except Conflict as error:
+        if error.code != "write-overtaken":
+            raise
+        raise Overtaken from error
     return True
 
 
@@ -83,6 +101,76 @@ def test_rel_H5_a_winner_that_was_committed_and_cleaned_is_still_a_winner() -> N
             assert decode_entry(shown.value).size == 1
         else:
             assert content(stage) == {b"a": b"2"}
+
+
+def brought(stage: Stage) -> None:
+    """Have a branch whose merge brings the object."""
+    put(stage, b"x", b"x")
+    create_branch(stage.lake, stage.repository, DEV, record(stage).id)
+    put(stage, b"a", b"merged", DEV)
+    record(stage, DEV)
+
+
+def brought_beside_sealed(stage: Stage) -> None:
+    """Have such a branch, and on main a token that a commit has sealed."""
+    brought(stage)
+    put(stage, b"y", b"y")
+    seal(stage.lake, stage.repository, MAIN)
+
+
+def merged(stage: Stage) -> None:
+    source = commit_of(stage.lake, stage.repository, DEV)
+    merge(stage.lake, stage.repository, MAIN, source, MergeRequest("ada", allow_dirty=True))
+
+
+def merged_and_sealed(stage: Stage) -> None:
+    merged(stage)
+    put(stage, b"z", b"z")
+    seal(stage.lake, stage.repository, MAIN)
+
+
+def merged_and_committed(stage: Stage) -> None:
+    merged(stage)
+    put(stage, b"z", b"z")
+    committed_and_cleaned(stage)
+
+
+@pytest.mark.parametrize("before", [brought, brought_beside_sealed])
+@pytest.mark.parametrize("meanwhile", [merged, merged_and_sealed, merged_and_committed])
+def test_rel_H5_what_a_merge_brought_meanwhile_is_not_written_over(
+    before: Callable[[Stage], None], meanwhile: Callable[[Stage], None]
+) -> None:
+    shown: list[bytes] = []
+    sealed = meanwhile is not merged
+
+    def merge_and_look(stage: Stage) -> None:
+        meanwhile(stage)
+        shown.append(content(stage)[b"a"])
+
+    for stage, harried in every_place(before, merge_and_look):
+        ours = False
+        with suppress(*[Overtaken] * sealed):
+            ours = put_if(harried, b"1", if_absent)
+            assert content(stage)[b"a"] == (b"1" if ours else b"merged")
+        assert not (shown and shown.pop() == b"merged" and ours)
+
+
+def test_rel_H5_metadata_is_not_given_to_what_a_merge_replaced_meanwhile() -> None:
+    def before(stage: Stage) -> None:
+        put(stage, b"a", b"old")
+        brought_beside_sealed(stage)
+
+    shown: list[bytes] = []
+
+    def merge_and_look(stage: Stage) -> None:
+        merged(stage)
+        shown.append(content(stage)[b"a"])
+
+    for stage, harried in every_place(before, merge_and_look):
+        update_user_metadata(harried.lake, harried.repository, MAIN, KEY, {"owner": "ada"})
+        assert not (shown and shown.pop() == b"merged") or content(stage)[b"a"] == b"merged"
+        found = stat_object(stage.lake, stage.repository, MAIN, KEY)
+        assert found.metadata == {"owner": "ada"}
 
 
 def test_conditions_say_what_they_say() -> None:

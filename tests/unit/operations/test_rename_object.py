@@ -6,12 +6,17 @@ import pytest
 from lochan.errors import AlreadyExists, InvalidInput, NotFound
 from lochan.faults import Fault
 from lochan.kv.faulty import Call, Faulty
-from lochan.model.ids import ObjectKey
+from lochan.kv.store import Present
+from lochan.model.ids import BranchName, ObjectKey, StagingToken
+from lochan.model.records import StagedEntry
+from lochan.operations.branches import create_branch
 from lochan.operations.lake import Lake
+from lochan.operations.merge import MergeRequest, merge
 from lochan.operations.read_object import stat_object
 from lochan.operations.rename_object import rename_object
 from lochan.refs.copy_log import logged_copies
-from support.branch_content import FAULTS, content, fail_each_call, put
+from lochan.staging.area import StagingArea
+from support.branch_content import FAULTS, content, delete, fail_each_call, put, record
 from support.lakes import MAIN, Stage, open_stage
 
 A, B = ObjectKey(b"a"), ObjectKey(b"b")
@@ -81,3 +86,32 @@ def test_what_is_written_to_the_old_key_meanwhile_is_never_lost(moment: int) -> 
     rename_object(lake, stage.repository, MAIN, A, B)
     assert met >= moment
     assert content(stage) in ({B: b"two"}, {A: b"two", B: b"one"})
+
+
+def test_a_deletion_stays_that_came_between_a_merge_and_the_end_of_a_rename(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The merge replaces the source, so the rename takes its tombstone back, and no other."""
+    stage = open_stage()
+    put(stage, A, b"one")
+    dev = BranchName("dev")
+    create_branch(stage.lake, stage.repository, dev, record(stage).id)
+    put(stage, A, b"two", dev)
+    source = record(stage, dev)
+    set_if = StagingArea.set_if
+
+    def late(
+        area: StagingArea, token: StagingToken, entry: StagedEntry, predicate: Present | None
+    ) -> None:
+        if entry.is_tombstone:
+            monkeypatch.undo()
+            request = MergeRequest("ada", allow_dirty=True)
+            merge(stage.lake, stage.repository, MAIN, source, request)
+            set_if(area, token, entry, predicate)
+            delete(stage, A)
+        else:
+            set_if(area, token, entry, predicate)
+
+    monkeypatch.setattr(StagingArea, "set_if", late)
+    rename(stage)
+    assert content(stage) == {B: b"one"}
