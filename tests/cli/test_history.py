@@ -176,3 +176,14 @@ def test_annotate_looks_no_further_back_than_it_must(lochan: LakeCommands) -> No
 
     assert {one.path: one.commit.message for one in found} == {"p/0": "9", "p/1": "10", "p/2": "11"}
     assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_words_that_are_not_utf_8_are_wrong_input(lochan: LakeCommands) -> None:
+    lochan.put("lochan://my-lake/main/a", "1")
+    for words in (
+        ("commit", "lochan://my-lake/main", "-m", "\udcff"),
+        ("tag", "create", "lochan://my-lake/\udcff", "main"),
+        ("commit", "lochan://my-lake/main", "-m", "\udcff", "--json"),
+    ):
+        ran = lochan(*words, code=2)
+        assert "bug" not in ran.err

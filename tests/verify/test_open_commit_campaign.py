@@ -22,6 +22,15 @@ def test_an_open_commit_is_published_once_with_all_that_was_acknowledged(
 
 
 @pytest.mark.campaign
+@pytest.mark.parametrize(("faults", "kinds"), [(0, LOST), (5, LOST), (6, ALL)])
+def test_rel_P2_an_open_commit_is_published_once_though_its_branch_is_reset(
+    faults: int, kinds: tuple[Fault, ...]
+) -> None:
+    steps = run_seeds(20_000, SEEDS, faults, kinds, resets=3)
+    print(f"{SEEDS} runs, {steps} steps, up to {faults} faults each, with resets: no violation")
+
+
+@pytest.mark.campaign
 @pytest.mark.parametrize(("slot", "winners"), [(Slot.BEGINS, 1), (Slot.CONTINUES, 1)])
 def test_rel_P2_of_rivals_for_one_place_exactly_one_wins(slot: Slot, winners: int) -> None:
     assert {len(run_rivals(seed, slot)) for seed in range(SEEDS)} == {winners}

@@ -41,7 +41,11 @@ class Content:
 def content_of(data: Uploadable) -> Content:
     """Take what somebody wants to upload. Raises InvalidInput for what has no bytes."""
     if isinstance(data, str):
-        data = data.encode()
+        try:
+            data = data.encode()
+        except UnicodeEncodeError as error:
+            message = f"character {error.start} of the text is not UTF-8: give its bytes instead"
+            raise InvalidInput(message, code="not-utf-8") from error
     if isinstance(data, bytes | bytearray | memoryview):
         view = memoryview(data).cast("B")
         return Content(lambda: _slices(view), len(view), is_repeatable=True)

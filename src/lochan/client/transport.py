@@ -11,7 +11,7 @@ What is sent again, and when (`repeat` says how often):
 A path is given as its segments, which are escaped here, so that no name can reach another route.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -110,7 +110,7 @@ class Transport:
         sent = {**(headers or {})}
         octets = b""
         if body is not None:
-            octets = msgspec.json.encode(body)
+            octets = _json(body)
             sent["content-type"] = JSON
         with self._answer(Asked(method, url_of(path, query), sent, octets)) as response:
             response.read()
@@ -205,12 +205,16 @@ class Transport:
             if asked.content.size is not None:
                 headers["content-length"] = str(asked.content.size)
         try:
-            request = self._http.build_request(
-                asked.method,
-                asked.url,
-                headers=headers,
-                content=source,
-            )
+            try:
+                request = self._http.build_request(
+                    asked.method,
+                    asked.url,
+                    headers=headers,
+                    content=source,
+                )
+            except UnicodeEncodeError as error:
+                message = f"{error.object!r} goes into a header: write it in ASCII"
+                raise InvalidInput(message, code="not-ascii") from error
             if asked.signed:
                 return self._http.send(request, stream=True, auth=None)
             return self._http.send(request, stream=True)
@@ -273,8 +277,28 @@ def url_of(path: Path, query: msgspec.Struct | None = None) -> str:
         address = "/".join((API, *(quote(segment, safe="") for segment in path)))
         return f"{address}?{urlencode(fields)}" if fields else address
     except UnicodeEncodeError as error:
-        message = f"{error.object!r} holds half of a surrogate pair; no name can"
-        raise InvalidInput(message, value=error.object) from error
+        raise _not_utf_8(error) from error
+
+
+def require_text(texts: Iterable[str]) -> None:
+    """Refuse what cannot be sent, before anything is. Raises InvalidInput."""
+    try:
+        for text in texts:
+            text.encode()
+    except UnicodeEncodeError as error:
+        raise _not_utf_8(error) from error
+
+
+def _json(body: msgspec.Struct | Sequence[msgspec.Struct]) -> bytes:
+    try:
+        return msgspec.json.encode(body)
+    except UnicodeEncodeError as error:
+        raise _not_utf_8(error) from error
+
+
+def _not_utf_8(error: UnicodeEncodeError) -> InvalidInput:
+    """Make the error for half of a surrogate pair: Python's way to keep bytes that are no text."""
+    return InvalidInput(f"{error.object!r} is not UTF-8: write it in UTF-8", code="not-utf-8")
 
 
 def _items(value: object) -> Sequence[object]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from lochan.client.content import Content, Progress
-from lochan.client.transport import Transport, decoded
+from lochan.client.transport import Transport, decoded, require_text
 from lochan.errors import PermissionDenied, Unavailable
 from lochan.shapes.objects import (
     ObjectQuery,
@@ -55,6 +55,7 @@ def upload_object(
     presign: bool | None,
 ) -> ObjectStats:
     """Send bytes the way that is asked for, or else the way that the server's store suggests."""
+    require_text((*target.metadata, *target.metadata.values(), target.content_type))
     if presign is None:
         presign = _goes_past_server(transport, content)
     send = upload_presigned if presign else upload_through_server

@@ -218,9 +218,9 @@ def encode_open_commit(record: OpenCommit) -> bytes:
             started=timestamp_of(record.started),
             finished=timestamp_of(record.finished),
             provenance=[_provenance_message(p) for p in record.provenance],
-            generation=record.generation,
             commit_id=record.commit_id,
             error=record.error,
+            attempts=record.attempts,
         )
         return message_bytes(message, record.unknown)
 
@@ -240,9 +240,9 @@ def decode_open_commit(data: bytes, where: str = "an open commit's record") -> O
         started=instant_of(message.started, where),
         finished=instant_of(message.finished, where),
         provenance=tuple(map(_provenance, message.provenance)),
-        generation=message.generation,
         commit_id=CommitId(message.commit_id),
         error=message.error,
+        attempts=tuple(map(CommitId, message.attempts)),
         unknown=unknown_fields(message),
     )
 

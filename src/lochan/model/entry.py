@@ -11,8 +11,8 @@ worked example is in docs/formats/records.md.
 
 Files written by the verbs of 2016 (seed 002: put_file appends) are lists of *blocks*, and remember
 their *epoch*: the clock of the commit that last created them from nothing. One block: `address` is
-that block's. Several: `address` is empty, and whoever needs one object has the file materialised
-first. Plain objects have neither.
+that block's. Several, or none, which is an empty file: `address` is empty, and whoever needs one
+object has the file materialised first. Plain objects have an address, and no blocks.
 """
 
 import hashlib
@@ -68,10 +68,17 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
             return "://" not in self.address
         return self.address_type is AddressType.RELATIVE
 
+    @property
+    def is_of_blocks(self) -> bool:
+        """Say whether this is a file of blocks; an empty one has none, and no address either."""
+        return bool(self.blocks) or not self.address
+
 
 def addresses_of(entry: Entry) -> tuple[str, ...]:
-    """Name the objects that an entry needs."""
-    return tuple(block.address for block in entry.blocks) or (entry.address,)
+    """Name the objects that an entry needs; an empty file of blocks needs none."""
+    if entry.is_of_blocks:
+        return tuple(block.address for block in entry.blocks)
+    return (entry.address,)
 
 
 # Most entries have no metadata, and there are few content types.

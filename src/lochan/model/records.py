@@ -191,9 +191,9 @@ class OpenCommit(msgspec.Struct, frozen=True, kw_only=True):
         published   commit_id is set, staging_token is empty
         failed      error is set, staging_token is empty
 
-    `parent` is what its writer sees below its own files. `generation` is that of the branch's head
-    when finishing began: if the commit is published, it is above. Place and hash come with
-    publication alone.
+    `parent` is what its writer sees below its own files. `attempts` are the commits that somebody
+    was about to publish for it: each is named here before the branch is asked, so if one was
+    published, it is among them. Place and hash come with publication alone.
     """
 
     id: OpenCommitId
@@ -207,9 +207,9 @@ class OpenCommit(msgspec.Struct, frozen=True, kw_only=True):
     metadata: Mapping[str, str] = msgspec.field(default_factory=dict)
     finished: Instant = EPOCH
     provenance: tuple[Provenance, ...] = ()
-    generation: int = 0
     commit_id: CommitId = CommitId("")
     error: str = ""
+    attempts: tuple[CommitId, ...] = ()
     unknown: bytes = b""
 
 

@@ -461,9 +461,9 @@ class OpenCommit(_message.Message):
     STARTED_FIELD_NUMBER: _builtins.int
     FINISHED_FIELD_NUMBER: _builtins.int
     PROVENANCE_FIELD_NUMBER: _builtins.int
-    GENERATION_FIELD_NUMBER: _builtins.int
     COMMIT_ID_FIELD_NUMBER: _builtins.int
     ERROR_FIELD_NUMBER: _builtins.int
+    ATTEMPTS_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     branch: _builtins.str
     parent: _builtins.str
@@ -471,7 +471,6 @@ class OpenCommit(_message.Message):
     staging_token: _builtins.str
     committer: _builtins.str
     message: _builtins.str
-    generation: _builtins.int
     commit_id: _builtins.str
     error: _builtins.str
     @_builtins.property
@@ -482,6 +481,8 @@ class OpenCommit(_message.Message):
     def finished(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property
     def provenance(self) -> _containers.RepeatedCompositeFieldContainer[Global___Provenance]: ...
+    @_builtins.property
+    def attempts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     def __init__(
         self,
         *,
@@ -496,13 +497,13 @@ class OpenCommit(_message.Message):
         started: _timestamp_pb2.Timestamp | None = ...,
         finished: _timestamp_pb2.Timestamp | None = ...,
         provenance: _abc.Iterable[Global___Provenance] | None = ...,
-        generation: _builtins.int = ...,
         commit_id: _builtins.str = ...,
         error: _builtins.str = ...,
+        attempts: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["finished", b"finished", "started", b"started"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["branch", b"branch", "commit_id", b"commit_id", "committer", b"committer", "error", b"error", "finished", b"finished", "generation", b"generation", "id", b"id", "message", b"message", "metadata", b"metadata", "parent", b"parent", "provenance", b"provenance", "slot", b"slot", "staging_token", b"staging_token", "started", b"started"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempts", b"attempts", "branch", b"branch", "commit_id", b"commit_id", "committer", b"committer", "error", b"error", "finished", b"finished", "id", b"id", "message", b"message", "metadata", b"metadata", "parent", b"parent", "provenance", b"provenance", "slot", b"slot", "staging_token", b"staging_token", "started", b"started"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

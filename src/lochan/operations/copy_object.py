@@ -68,7 +68,7 @@ def copy_object(  # noqa: PLR0913 - what a caller may say of a copy
         require_condition(lake, repository, branch, key, condition)
     if source.ref in {branch, f"{branch}$", f"{branch}@"}:
         copied = _held(lake, repository, source, found)
-    elif found.blocks:
+    elif found.is_of_blocks:
         copied = _held_elsewhere(lake, repository, source, found)
     else:
         copied = _copied(lake, repository, key, found)

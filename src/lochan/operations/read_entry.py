@@ -45,7 +45,7 @@ def read_entry(lake: Lake, repository: Repository, entry: Entry, extent: Extent 
 
 def read_placed(opened: Open, entry: Entry, extent: Extent = WHOLE) -> Reading:
     """Read an entry's bytes where the caller knows how its addresses are opened."""
-    if entry.blocks or not entry.address:
+    if entry.is_of_blocks:
         return _read_blocks(opened, entry, extent)
     reading = opened(entry.address, extent)
     if reading.info.size != entry.size:

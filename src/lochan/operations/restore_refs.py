@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Restore dumped refs into a bare repository (R19).
 
-    1. mark        a row in the repository says which dump is being restored
-    2. look        the whole dump is read and checked; nothing is written if anything is wrong
+    1. look        the whole dump is read and checked; nothing is written if anything is wrong
+    2. mark        a row in the repository says which dump is being restored
     3. write       commits, then what follows from them (clock, reach and merged rows), tags, and
                    branches last: a branch is seen only when everything behind it is there
     4. unmark
 
 The mark tells a restore that died from a repository with a life of its own: who restores the same
 dump again goes on, everybody else is refused. Every step may be repeated, since all of it follows
-from the dump, but for staging tokens: a branch that an earlier try has made keeps its own.
+from the dump, but for staging tokens: a branch that an earlier try has made keeps its own. A dump
+that cannot be restored leaves no mark: it would keep the right one out.
 
 Commits from lakeFS have no clocks, and may have no generation: both are filled in (`History`), the
 only change that a commit record ever sees. Ids stay, and each is checked against what it hashes.
@@ -23,7 +24,7 @@ from typing import TypeVar
 
 import msgspec
 
-from lochan.errors import Corruption, PredicateFailed, Refused
+from lochan.errors import Corruption, NotFound, PredicateFailed, Refused
 from lochan.kv.read import find
 from lochan.kv.set_many import set_many
 from lochan.kv.store import Pair, Versioned
@@ -79,16 +80,19 @@ def restore_refs(lake: Lake, repository: Repository, dump: RefsDump) -> Restored
     """Restore a dump whose files are in the repository's storage namespace.
 
     After an error it may be repeated with the same dump, and goes on. Raises: Refused (codes
-    not-bare, other-restore, read-only-repository); Corruption when the dump is not whole, and then
-    nothing is written; UnknownOutcome, Unavailable.
+    not-bare, other-restore, read-only-repository); Corruption when the dump is not whole, NotFound
+    (code dump-not-found) when a file of it is not there, and then nothing is written;
+    UnknownOutcome, Unavailable.
     """
     require_writable(lake.branches.fresh_repository(repository), force=lake.force)
+    _refuse_others(lake, repository, dump)
+    history = _history(lake, repository, dump)
+    _check_clocks(history, _commits(lake, repository, dump))
+    tags = list(_rows(lake, repository, dump.tags_meta_range_id, decode_tag))
+    branches = list(_rows(lake, repository, dump.branches_meta_range_id, decode_branch))
+    _check_refs(history, tags, branches)
     with begun(f"restoring the refs of {repository.repository_id!r}"):
         _mark(lake, repository, dump)
-        history = _history(lake, repository, dump)
-        tags = list(_rows(lake, repository, dump.tags_meta_range_id, decode_tag))
-        branches = list(_rows(lake, repository, dump.branches_meta_range_id, decode_branch))
-        _check_refs(history, tags, branches)
         _write(lake, repository, _commit_rows(lake, repository, dump, history))
         every = bytearray(b"\1") * len(history)
         _write(lake, repository, derived_rows(history, every, repository, lake.environment))
@@ -97,6 +101,15 @@ def restore_refs(lake: Lake, repository: Repository, dump: RefsDump) -> Restored
             _write_branch(lake, repository, branch)
         surely(lambda: lake.store.delete(partition_of(repository), MARK))
     return Restored(len(history), len(tags), len(branches))
+
+
+def _refuse_others(lake: Lake, repository: Repository, dump: RefsDump) -> None:
+    """Refuse what `_mark` would refuse now, before a long look at a dump."""
+    found = find(lake.store, partition_of(repository), MARK)
+    if found is None:
+        _require_bare(lake, repository)
+    elif msgspec.json.decode(found.value, type=_Mark).dump != dump:
+        raise _other_restore(repository)
 
 
 def _mark(lake: Lake, repository: Repository, dump: RefsDump) -> None:
@@ -150,8 +163,16 @@ def _rows(
     lake: Lake, repository: Repository, meta_range_id: MetaRangeId, decode: Callable[[bytes], R]
 ) -> Iterator[R]:
     snapshots = lake.storage(repository.storage_namespace).snapshots
-    for record in snapshots.cursor(meta_range_id):
-        yield decode(record.value)
+    try:
+        for record in snapshots.cursor(meta_range_id):
+            yield decode(record.value)
+    except NotFound as error:
+        message = (
+            f"metarange {meta_range_id} of the dump is not whole in"
+            f" {repository.storage_namespace}: {error.message}; check the dump's ids, and that its"
+            " files are there"
+        )
+        raise NotFound(message, code="dump-not-found", meta_range_id=meta_range_id) from error
 
 
 def _commits(lake: Lake, repository: Repository, dump: RefsDump) -> Iterator[Commit]:
@@ -159,7 +180,7 @@ def _commits(lake: Lake, repository: Repository, dump: RefsDump) -> Iterator[Com
 
 
 def _history(lake: Lake, repository: Repository, dump: RefsDump) -> History:
-    """Read all commits and check each by itself, then their clocks against each other."""
+    """Read all commits and check each by itself, then that each has its parents and its place."""
     history = History()
     for commit in _commits(lake, repository, dump):
         check_commit_id(commit)
@@ -172,6 +193,23 @@ def _history(lake: Lake, repository: Repository, dump: RefsDump) -> History:
         reason = f"it has the place of commit {history.commit_id(first)}"
         raise Corruption(reason, file=f"commit {history.commit_id(second)}")
     return history
+
+
+def _check_clocks(history: History, commits: Iterable[Commit]) -> None:
+    """See that each commit's clock is what its parents ask for, and its place the next one."""
+    for commit in commits:
+        clocks = history.clocks(history.number(commit.id))
+        # Only in lakeFS's versions is the clock not hashed, and may be filled in.
+        fillable = not commit.clocks and commit.version != COMMIT_VERSION
+        if commit.clocks != clocks and not fillable:
+            reason = f"its clock is {_shown(commit.clocks)}, its parents ask for {_shown(clocks)}"
+            raise Corruption(reason, file=f"commit {commit.id}")
+        line, place = clocks[-1]
+        below = history.clocks(history.number(commit.parents[0]))[-1] if commit.parents else None
+        first = below.commit + 1 if below is not None and below.branch == line else 0
+        if place != first:
+            reason = f"it has place {place} of line {line}, and should have {first}"
+            raise Corruption(reason, file=f"commit {commit.id}")
 
 
 def _check_refs(history: History, tags: Iterable[Tag], branches: Iterable[Branch]) -> None:
@@ -201,11 +239,6 @@ def _commit_rows(
         commit = decode_commit(record.value)
         number = history.number(commit.id)
         clocks, generation = history.clocks(number), history.generation(number)
-        # Only in lakeFS's versions is the clock not hashed, and may be filled in.
-        fillable = not commit.clocks and commit.version != COMMIT_VERSION
-        if commit.clocks != clocks and not fillable:
-            reason = f"its clock is {_shown(commit.clocks)}, its parents ask for {_shown(clocks)}"
-            raise Corruption(reason, file=f"commit {commit.id}")
         value = record.value
         # Our own records are what our own encoder made of them.
         if commit.version != COMMIT_VERSION or commit.generation != generation:

@@ -68,8 +68,8 @@ class History:
         """Count generations and give places, once all commits are there.
 
         A commit with a parent that is `missing` is believed what its `record` says of generation
-        and clock, so that one hole does not look like many. Raises Corruption for commits that
-        descend from themselves.
+        and clock, so that one hole does not look like many; one that says no clock begins a line.
+        Raises Corruption for commits that descend from themselves.
         """
         for number, named in enumerate(self._named):
             self._parents.append(tuple(self._number_parents(number, named)))
@@ -99,7 +99,7 @@ class History:
         """Give the clock that a commit must have: its place, and the places its lines began at."""
         found: list[Clock] = []
         while number != NOBODY:
-            if number in self._believed:
+            if number in self._believed and self._believed[number].clocks:
                 found.extend(reversed(self._believed[number].clocks))
                 break
             found.append(Clock(self._lines[self._line[number]], self._place[number]))

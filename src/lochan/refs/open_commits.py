@@ -35,11 +35,17 @@ def open_commits(store: Store, repository: Repository) -> Table[OpenCommit]:
     return Table(store, partition_of(repository), OPEN, encode_open_commit, decode_open_commit)
 
 
+def find_open_commit(store: Store, repository: Repository, name: str) -> Stored[OpenCommit] | None:
+    """Read a commit that was started, if this is the id of one."""
+    # No id holds half of a surrogate pair: it may pass, and finds nothing.
+    return open_commits(store, repository).find(name.encode(errors="surrogatepass"))
+
+
 def get_open_commit(
     store: Store, repository: Repository, open_id: OpenCommitId
 ) -> Stored[OpenCommit]:
     """Read a commit that was started. Raises NotFound."""
-    found = open_commits(store, repository).find(open_id.encode())
+    found = find_open_commit(store, repository, open_id)
     if found is None:
         message = f"no commit {open_id!r} is open; it was finished some time ago, or never started"
         raise NotFound(message, code="open-commit-not-found", open_commit=open_id)

@@ -63,7 +63,7 @@ def pinned_file(key: bytes, value: bytes, commit_id: str) -> PinnedFile:
     """Say where the bytes of an entry lie."""
     entry = decode_entry(value)
     places: tuple[tuple[str, int, int], ...] = ((entry.address, 0, entry.size),)
-    if entry.blocks:
+    if entry.is_of_blocks:
         places = tuple((block.address, block.offset, block.size) for block in entry.blocks)
     return PinnedFile(_text(key), commit_id, entry.size, places)
 

@@ -27,12 +27,15 @@ def new_environ(  # noqa: PLR0913 - what HTTP says of a request
     server: str = "localhost:80",
     client: str = "127.0.0.1:0",
 ) -> Environ:
-    """Describe a request; `path` is decoded already, `query` is not."""
+    """Describe a request; `path` is decoded already, `query` is not.
+
+    Bytes of the path that are no UTF-8 reach the application, which has no such name.
+    """
     host, _, port = server.rpartition(":")
     environ: Environ = {
         "REQUEST_METHOD": method,
         "SCRIPT_NAME": "",
-        "PATH_INFO": path if path.isascii() else path.encode().decode("latin-1"),
+        "PATH_INFO": _wsgi_text(path),
         "QUERY_STRING": query,
         "SERVER_NAME": host,
         "SERVER_PORT": port,
@@ -52,8 +55,14 @@ def new_environ(  # noqa: PLR0913 - what HTTP says of a request
     return environ
 
 
+def _wsgi_text(path: str) -> str:
+    if path.isascii():
+        return path
+    return path.encode(errors="surrogateescape").decode("latin-1")
+
+
 def decoded_path(raw: str) -> str:
-    """Decode a path's per cent escapes, once."""
+    """Decode a path's per cent escapes, once; what is no UTF-8 is escaped as Python does it."""
     return unquote_to_bytes(raw).decode(errors="surrogateescape") if "%" in raw else raw
 
 

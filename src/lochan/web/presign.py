@@ -82,7 +82,7 @@ def lifetime(services: Services) -> int:
 
 def presign_read(call: Call, entry: Entry, path: str) -> Signed | None:
     """Sign a URL that reads an entry's bytes; None for a file that lies in several places."""
-    if entry.blocks or not entry.address:
+    if entry.is_of_blocks:
         return None
     store, name = locate(call.lake, call.repository, entry.address)
     ticket = Ticket(

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from lochan.client import Branch, Lake, Repository
+from lochan.client.transport import API
 from lochan.errors import (
     AlreadyExists,
     Conflict,
@@ -273,3 +274,31 @@ def test_lakes_and_repositories_show_themselves(lake: Lake, repository: Reposito
     assert "<table>" in lake._repr_html_()
     assert lake.user.id
     assert lake.config.version_config.version
+
+
+@pytest.mark.parametrize("text", ["\udcff", "caf\udce9"])
+def test_what_is_not_utf_8_is_wrong_input_wherever_it_is_said(
+    repository: Repository, text: str
+) -> None:
+    branch = repository.branch("main")
+    branch.upload("a", b"1")
+    for say in (
+        lambda: branch.commit(text),
+        lambda: branch.commit("m", metadata={text: text}),
+        lambda: repository.tag(text).create("main"),
+        lambda: repository.branch("dev").create(text),
+        lambda: branch.upload("b", b"1", metadata={"k": text}),
+        lambda: branch.upload("b", b"1", content_type=text),
+        lambda: repository.pfs.finish_commit(text),
+        lambda: repository.pfs.put_file(text, "f", b"1"),
+        lambda: branch.upload("b", text),
+        lambda: repository.pfs.inspect_commit(text),
+    ):
+        with pytest.raises(InvalidInput, match="UTF-8"):
+            say()
+
+
+def test_a_path_that_is_not_utf_8_is_a_bad_request(lake: Lake) -> None:
+    http = lake.transport._http  # no name that the client takes makes such a path
+    answer = http.get(f"{API}/repositories/%FF")
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid-repository-id")

@@ -51,6 +51,16 @@ def test_an_upload_that_can_be_read_again_is_sent_again_whole() -> None:
     assert server.asked == [("POST", b"abc"), ("POST", b"abc")]
 
 
+def test_bytes_that_are_no_text_are_refused_before_anything_is_sent() -> None:
+    server = Scripted()
+    for body in (Ref(id="\udcff", commit_id="c"), [Ref(id="main", commit_id="caf\udce9")]):
+        with pytest.raises(InvalidInput, match="is not UTF-8: write it in UTF-8"):
+            transport(server).send("POST", ("x",), body=body)
+    with pytest.raises(InvalidInput, match="is not UTF-8: write it in UTF-8"):
+        transport(server).send("GET", ("\udcff",))
+    assert server.asked == []
+
+
 @pytest.mark.parametrize("headers", [{"if-none-match": "*"}, {"if-match": '"x"'}])
 def test_a_conditional_upload_is_not_repeated_blindly(headers: dict[str, str]) -> None:
     server = Scripted(said(BUSY, 503), said(REF))

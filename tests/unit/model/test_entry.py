@@ -4,7 +4,14 @@ import hashlib
 import msgspec
 import pytest
 
-from lochan.model.entry import AddressType, Block, Entry, entry_of_blocks, identity
+from lochan.model.entry import (
+    AddressType,
+    Block,
+    Entry,
+    addresses_of,
+    entry_of_blocks,
+    identity,
+)
 from lochan.model.ids import LineageId
 from lochan.model.instant import Instant
 from lochan.model.records import Clock
@@ -73,6 +80,14 @@ def test_a_file_of_several_blocks_has_no_address_and_counts_them_in_its_checksum
     assert (entry.address, entry.size) == ("", 8)
     hashes = BLOCKS[0].hash + BLOCKS[1].hash
     assert entry.e_tag == hashlib.sha256(hashes).hexdigest() + "-2"
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_a_file_of_blocks_is_one_though_it_has_none(count: int) -> None:
+    blocks = [Block(f"data/{number}", 0, 1, bytes(32)) for number in range(count)]
+    entry = entry_of_blocks(blocks, Clock(LineageId("x"), 0), last_modified=Instant(0))
+    assert entry.is_of_blocks
+    assert addresses_of(entry) == tuple(block.address for block in blocks)
 
 
 def test_the_same_blocks_of_another_epoch_are_another_file() -> None:

@@ -16,6 +16,9 @@ from lochan.operations.branches import create_branch
 from lochan.operations.conditions import if_absent
 from lochan.operations.copy_object import Source, copy_object
 from lochan.operations.lake import Lake
+from lochan.operations.open_commits.finish_commit import finish_commit
+from lochan.operations.open_commits.put_file import Mode, put_file
+from lochan.operations.open_commits.start_commit import start_commit
 from lochan.operations.put_object import stage_entry
 from lochan.operations.read_object import stat_object
 from lochan.refs.copy_log import forget_copies, logged_copies
@@ -96,6 +99,20 @@ def test_a_file_of_blocks_is_copied_as_its_list_of_blocks(stage: Stage) -> None:
     made = copy(stage, "dev")
     assert (made.blocks, content(stage)[B]) == (tuple(blocks), b"data/1data/2")
     assert logged(stage) == {"data/1", "data/2"}
+
+
+@pytest.mark.parametrize("from_commit", [True, False])
+def test_an_empty_file_of_blocks_is_copied_from_another_ref(
+    stage: Stage, *, from_commit: bool
+) -> None:
+    where = stage.lake, stage.repository
+    opened = start_commit(*where, branch=DEV)
+    put_file(*where, opened.id, A, b"", mode=Mode.OVERWRITE)
+    commit = finish_commit(*where, opened.id)
+    made = copy(stage, commit.id if from_commit else DEV)
+    assert (made.size, made.blocks, content(stage)[B]) == (0, (), b"")
+    assert (made.e_tag, made.epoch) == (source(stage, DEV).e_tag, commit.clocks[-1])
+    assert logged(stage) == set()
 
 
 def test_an_object_from_outside_is_streamed_into_the_lake(stage: Stage) -> None:

@@ -2,16 +2,20 @@
 """Each kind of damage gives its finding, which names the damaged thing, and no other."""
 
 import re
+from contextlib import nullcontext
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from lochan.errors import Corruption, NotFound, Unavailable
 from lochan.faults import Fault
 from lochan.kv.drivers.memory import MemoryStore
 from lochan.kv.faulty import Faulty, fail_nth
+from lochan.model.commit_id import commit_id
 from lochan.model.keys import (
     CLOCKS,
+    clock_key,
     partition_of,
     reach_key,
 )
@@ -150,3 +154,27 @@ def test_a_history_with_holes_is_not_repaired() -> None:
 def test_every_kind_of_finding_is_on_the_page() -> None:
     page = (Path(__file__).parents[3] / "docs/diagnostics.md").read_text()
     assert [kind.word for kind in Kind if not re.search(rf"\b{kind.word}\b", page)] == []
+
+
+@pytest.mark.parametrize("is_placed", [True, False])
+def test_a_commit_without_parent_and_without_clock_is_a_finding(*, is_placed: bool) -> None:
+    stage = grown()
+    tables, partition = stage.lake.tables(stage.repository), partition_of(stage.repository)
+    tip = head(stage, DEV)
+    bare = msgspec.structs.replace(tip, parents=(ABSENT,), clocks=())
+    lost = msgspec.structs.replace(bare, id=commit_id(bare))
+    tables.commits.set(lost.id.encode(), lost)
+    if is_placed:
+        stage.lake.store.set(partition, clock_key(*tip.clocks[-1]), lost.id.encode())
+    else:
+        branch = tables.branches.get(DEV.encode()).record
+        tables.branches.set(DEV.encode(), msgspec.structs.replace(branch, commit_id=lost.id))
+    findings = found(stage)
+
+    assert any(lost.id in finding.where + finding.what for finding in findings)
+    expected = Kind.WRONG_CLOCK_ROW if is_placed else Kind.MISSING_COMMIT
+    assert expected in {finding.kind for finding in findings}
+    if not is_placed:
+        assert {Kind.WRONG_CLOCK, Kind.WRONG_LINE} <= {finding.kind for finding in findings}
+    with pytest.raises(Corruption) if not is_placed else nullcontext():
+        repair(stage.lake, stage.repository)

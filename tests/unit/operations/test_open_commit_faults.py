@@ -27,7 +27,7 @@ from lochan.operations.open_commits.published import MARK
 from lochan.refs.cleaner import Cleaner
 from lochan.refs.open_commits import State, get_open_commit, list_open_commits, state_of
 from support.lakes import open_stage
-from support.open_commit_scene import run_rivals, run_seeds
+from support.open_commit_scene import LOST, run_rivals, run_seeds
 from support.open_commits import Desk
 
 WORLD = RealEnvironment()
@@ -330,6 +330,12 @@ def test_rel_P2_pach_start_commit_of_rivals_for_one_place_exactly_one_wins(
 
 def test_rel_P2_several_that_finish_one_commit_at_once_publish_it_once() -> None:
     print(f"{run_seeds(0, 60)} steps")
+
+
+def test_rel_P2_several_that_finish_one_commit_beside_resets_publish_it_once() -> None:
+    kinds = (*LOST, Fault.CRASH_BEFORE, Fault.CRASH_AFTER)
+    print(f"{run_seeds(20_000, 100, resets=3)} steps")
+    print(f"{run_seeds(20_000, 60, faults=6, kinds=kinds, resets=3)} steps")
 
 
 def test_rel_P2_lost_answers_neither_lose_nor_repeat_a_put() -> None:

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 from lochan.errors import Conflict, InvalidInput, NotFound
-from lochan.model.ids import ObjectKey
+from lochan.model.ids import ObjectKey, OpenCommitId
 from lochan.model.records import Commit, OpenCommit
 from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.delete_objects import delete_objects
 from lochan.operations.lake import Lake
+from lochan.operations.open_commits.cancel_commit import cancel_commit
+from lochan.operations.open_commits.inspect_commit import inspect_commit
 from lochan.operations.open_commits.inspect_file import FileKind, get_file, inspect_file
 from lochan.operations.open_commits.link_file import link_file
 from lochan.operations.open_commits.list_file import list_file
@@ -257,6 +259,36 @@ def test_pach_I7_reads_do_not_grow_with_history(named_by: str) -> None:
         counts.append(counting.reads)
     print(f"reads: {counts}")
     assert counts[0] == counts[1] <= 14
+
+
+def test_pach_F6_the_files_of_a_failed_commit_are_gone_and_it_says_why(desk: Desk) -> None:
+    desk.commit(branch="main", f=b"0")
+    opened = desk.start(branch="main")
+    desk.put(opened, "f", b"x")
+    cancel_commit(*desk.where, opened.id, "the job was stopped")
+    for look in (
+        lambda: inspect_file(*desk.where, "f", opened.id),
+        lambda: desk.read("f", opened.id),
+        lambda: list(list_file(*desk.where, "", opened.id)),
+        lambda: inspect_file(*desk.where, "f", "main", opened.id),
+    ):
+        with pytest.raises(Conflict, match="failed: the job was stopped; its files are gone") as no:
+            look()
+        assert no.value.code == "commit-failed"
+
+
+@pytest.mark.parametrize("name", ["\udcff", "caf\udce9"])
+def test_a_name_that_is_no_text_names_no_commit(desk: Desk, name: str) -> None:
+    for use in (
+        lambda: inspect_commit(*desk.where, name),
+        lambda: inspect_file(*desk.where, "f", name),
+        lambda: desk.start(parent=name),
+    ):
+        with pytest.raises(InvalidInput, match="half of a surrogate pair"):
+            use()
+    for end in (desk.finish, lambda open_id: cancel_commit(*desk.where, open_id)):
+        with pytest.raises(NotFound, match="never started"):
+            end(OpenCommitId(name))
 
 
 def test_pach_F4_an_open_commit_is_read_by_its_id(desk: Desk) -> None:

@@ -12,11 +12,20 @@ from lochan.kv.drivers import memory
 from lochan.kv.faulty import Call, Faulty, fail_nth
 from lochan.kv.store import Store
 from lochan.model.codec import decode_branch, decode_commit, encode_commit
-from lochan.model.commit_id import commit_id
-from lochan.model.ids import EMPTY_TREE, BranchName, CommitId, ObjectKey, RepositoryId, StagingToken
+from lochan.model.commit_id import commit_id, new_commit
+from lochan.model.ids import (
+    EMPTY_TREE,
+    BranchName,
+    CommitId,
+    LineageId,
+    MetaRangeId,
+    ObjectKey,
+    RepositoryId,
+    StagingToken,
+)
 from lochan.model.instant import NANOSECONDS, Instant
 from lochan.model.keys import BRANCHES, CLOCKS, OPEN, partition_of
-from lochan.model.records import Branch, Commit, Repository
+from lochan.model.records import Branch, Clock, Commit, Repository
 from lochan.operations.branches import create_branch
 from lochan.operations.dump_refs import dump_refs
 from lochan.operations.fsck import fsck
@@ -206,11 +215,58 @@ def test_a_dump_that_is_not_whole_changes_nothing() -> None:
     ]
     orphaned = [commit for commit in commits if commit.parents]
     damaged = [msgspec.structs.replace(commits[0], message="changed"), *commits[1:]]
-    for found in (orphaned, damaged):
-        target = bare(stage, RepositoryId(f"damaged-{len(found)}"))
+    tip = head(stage, MAIN)
+    line, place = tip.clocks[-1]
+    late = child_of(tip, (*tip.clocks[:-1], Clock(line, place + 2)))
+    strange = child_of(tip, (Clock(LineageId("f" * 32), 0), Clock(line, place + 1)))
+    alone = child_of(tip, (*tip.clocks, Clock(LineageId("e" * 32), 1)))
+    target = bare(stage)
+    for found in (orphaned, damaged, [*commits, late], [*commits, strange], [*commits, alone]):
         with pytest.raises(Corruption):
             restore_refs(stage.lake, target, write_commits(stage, found))
-        assert set(rows(stage.lake.store, target)) == {MARK}
+        assert rows(stage.lake.store, target) == {}
+    assert restore_refs(stage.lake, target, write_commits(stage, commits)).commits == len(commits)
+
+
+def child_of(parent: Commit, clocks: tuple[Clock, ...]) -> Commit:
+    return new_commit(
+        committer="ann",
+        message="by hand",
+        creation_date=parent.creation_date,
+        meta_range_id=parent.meta_range_id,
+        clocks=clocks,
+        parents=(parent.id,),
+        generation=parent.generation + 1,
+    )
+
+
+@pytest.mark.parametrize("field", ["commits", "tags", "branches"])
+def test_a_mistyped_dump_does_not_keep_the_right_one_out(field: str) -> None:
+    stage = grown()
+    right = dump_refs(stage.lake, stage.repository)
+    names = {f"{field}_meta_range_id": MetaRangeId("0" * 64)}
+    mistyped = msgspec.structs.replace(right, **names)
+    target = bare(stage)
+    for _ in range(2):
+        with pytest.raises(NotFound, match="check the dump's ids"):
+            restore_refs(stage.lake, target, mistyped)
+        assert rows(stage.lake.store, target) == {}
+    restore_refs(stage.lake, target, right)
+    assert dump_refs(stage.lake, target) == right
+
+
+def test_a_dump_that_is_not_whole_does_not_stop_another_restore() -> None:
+    stage = grown()
+    right = dump_refs(stage.lake, stage.repository)
+    mistyped = msgspec.structs.replace(right, commits_meta_range_id=MetaRangeId("0" * 64))
+    target = bare(stage)
+    store = Faulty(stage.lake.store, fail_nth(20, Fault.CRASH_AFTER), stage.lake.environment)
+    with suppress(Crashed):
+        restore_refs(over(stage, store), target, right)
+    with pytest.raises(Refused, match="another dump"):
+        restore_refs(stage.lake, target, mistyped)
+    restore_refs(stage.lake, target, right)
+    assert dump_refs(stage.lake, target) == right
 
 
 def test_attempts_that_lost_are_not_dumped_and_deleted_branches_are() -> None:

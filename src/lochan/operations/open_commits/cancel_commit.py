@@ -9,7 +9,7 @@ from lochan.errors import InvalidInput
 from lochan.model.ids import OpenCommitId
 from lochan.model.records import Repository
 from lochan.operations.lake import Lake
-from lochan.operations.open_commits.published import close, find_on_branch
+from lochan.operations.open_commits.published import close, find_published
 from lochan.operations.open_commits.writing import not_open
 from lochan.refs.open_commits import State, get_open_commit, state_of
 
@@ -27,9 +27,7 @@ def cancel_commit(
     opened = get_open_commit(lake.store, repository, open_id).record
     if state_of(opened) in {State.PUBLISHED, State.FAILED}:
         raise not_open(opened)
-    made = None
-    if state_of(opened) is State.FINISHING:
-        made = find_on_branch(lake, repository, opened)
+    made = find_published(lake, repository, opened)
     if made is None:
         close(lake, repository, opened, error=error)
         return

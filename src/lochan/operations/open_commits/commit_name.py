@@ -15,7 +15,7 @@ from lochan.operations.lake import Lake
 from lochan.operations.reference import commit_of
 from lochan.refs.branches import list_branches
 from lochan.refs.clock_index import ClockIndex
-from lochan.refs.open_commits import State, open_commits, state_of
+from lochan.refs.open_commits import State, find_open_commit, state_of
 
 _SLASHES = 2  # in repo/branch/int
 
@@ -39,7 +39,7 @@ def any_commit(lake: Lake, repository: Repository, name: str) -> Commit | OpenCo
 
     An open commit's id goes on naming the commit that came of it, while its record is kept.
     """
-    opened = open_commits(lake.store, repository).find(name.encode()) if name else None
+    opened = find_open_commit(lake.store, repository, name) if name else None
     if opened is None:
         return commit_of(lake, repository, _local_ref(repository, name))
     if state_of(opened.record) is State.PUBLISHED:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from lochan.committed.cursor import Cursor
 from lochan.committed.listing import Prefix, list_records
-from lochan.errors import InvalidInput
+from lochan.errors import Conflict, InvalidInput
 from lochan.kernel.records import Record
 from lochan.model.codec import decode_entry
 from lochan.model.entry import Block, Entry
@@ -18,6 +18,7 @@ from lochan.model.records import Commit, OpenCommit, Repository, StagedEntry
 from lochan.operations.lake import Lake
 from lochan.operations.open_commits.file_change import applied
 from lochan.operations.open_commits.staged_change import change_of, provisional_epoch
+from lochan.refs.open_commits import State, state_of
 
 SEPARATOR = b"/"
 
@@ -50,7 +51,16 @@ class FileView:
     """The files of one commit."""
 
     def __init__(self, lake: Lake, repository: Repository, commit: Commit | OpenCommit) -> None:
-        """Look at a commit as it is; an open one may change while it is looked at."""
+        """Look at a commit as it is; an open one may change while it is looked at.
+
+        Raises: Conflict, code commit-failed, for one whose files are gone.
+        """
+        if isinstance(commit, OpenCommit) and state_of(commit) is State.FAILED:
+            message = (
+                f"commit {commit.id} has failed: {commit.error}; its files are gone, so start"
+                " another one and put them again"
+            )
+            raise Conflict(message, code="commit-failed", open_commit=commit.id)
         self._lake = lake
         self._snapshots = lake.storage(repository.storage_namespace).snapshots
         self._opened = commit if isinstance(commit, OpenCommit) else None

@@ -4,13 +4,21 @@
     1. freeze    compare-and-swap of the open commit's record: writers find it closed (see writing)
     2. build     its rows, read as changes, over the head's tree; files that begin here get the
                  commit's own clock as their epoch
-    3. publish   the branch's compare-and-swap; when the head has moved, build again on the new one,
+    3. attempt   compare-and-swap of the record, which names the commit that is to be published;
+                 who closed it meanwhile may have had the rows wiped under our scan
+    4. publish   the branch's compare-and-swap; when the head has moved, build again on the new one,
                  or give up if the commit was to go right behind its parent
-    4. close     the record names the commit, and no longer the token
+    5. close     the record names the commit, and no longer the token
 
 After a crash finish_commit is called again, by anybody: it goes on where the first one stopped, and
-finds the commit if step 3 came to its end. Before the swap the record is read once more: who closed
-it meanwhile may have had the rows wiped under our scan.
+finds the commit if step 4 came to its end.
+
+Published once: who builds on a head reads the record after the head, and finds none of its attempts
+published. One that is published after that changes the branch's record, which never comes back, so
+our swap is lost. An attempt that is not on the head, and was in the record before the head was
+read, has lost for ever, and goes from the record with the next one. (Where a branch is begun the
+swap expects its absence, and that comes back: a process that stands still between 3 and 4 while
+others publish the commit and delete its branch makes the branch again.)
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,14 +26,14 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from lochan.errors import Conflict, NotFound, NotUnique
-from lochan.model.ids import EMPTY_TREE, OpenCommitId
+from lochan.model.ids import EMPTY_TREE, CommitId, OpenCommitId
 from lochan.model.instant import from_seconds
 from lochan.model.records import Commit, OpenCommit, Repository, Slot
 from lochan.operations.allowed import Action
 from lochan.operations.lake import Lake
 from lochan.operations.open_commits.file_tree import Decide, FileTrees, always
 from lochan.operations.open_commits.land import Growth, begin, land
-from lochan.operations.open_commits.published import MARK, close, find_on_branch, find_published
+from lochan.operations.open_commits.published import MARK, attempts_of, close, find_published
 from lochan.operations.open_commits.slot import branch_taken, slot_taken
 from lochan.operations.open_commits.staged_change import change_of
 from lochan.operations.open_commits.writing import not_open
@@ -51,11 +59,12 @@ def finish_commit(
     """
     opened = _freeze(lake, repository, open_id, message, metadata or {})
     with begun(f"finishing commit {open_id}"):
+        finishing = _Finishing(lake, repository, opened)
         try:
-            made = _Finishing(lake, repository, opened).publish()
+            made = finishing.publish()
         except Conflict as error:
             if error.code == "slot-taken":
-                close(lake, repository, opened, error=error.message)
+                close(lake, repository, finishing.opened, error=error.message)
             raise
         close(lake, repository, opened, commit_id=made.id)
     return made
@@ -68,20 +77,17 @@ def _freeze(
     message: str,
     metadata: Mapping[str, str],
 ) -> OpenCommit:
-    opened = get_open_commit(lake.store, repository, open_id).record
-    generation = _generation(lake, repository, opened)
+    get_open_commit(lake.store, repository, open_id)  # or say that there is none
     now = from_seconds(lake.environment.now())
 
     def frozen(current: OpenCommit | None) -> OpenCommit:
         if current is None:
-            raise NotFound(f"commit {open_id} is not open any more", code="open-commit-not-found")
+            raise _gone(open_id)
         if state_of(current) in {State.PUBLISHED, State.FAILED}:
             raise not_open(current)
         if state_of(current) is State.FINISHING:
             return current  # somebody else's finish: go on with what that one said
-        return msgspec.structs.replace(
-            current, finished=now, generation=generation, message=message, metadata=metadata
-        )
+        return msgspec.structs.replace(current, finished=now, message=message, metadata=metadata)
 
     found = open_commits(lake.store, repository).update(
         open_id.encode(), frozen, lake.environment, landed=_is_frozen
@@ -90,38 +96,48 @@ def _freeze(
     return found
 
 
+def _gone(open_id: OpenCommitId) -> NotFound:
+    return NotFound(f"commit {open_id} is not open any more", code="open-commit-not-found")
+
+
 def _is_frozen(now: OpenCommit | None) -> bool | None:
     return None if now is None else state_of(now) is not State.OPEN
 
 
-def _generation(lake: Lake, repository: Repository, opened: OpenCommit) -> int:
-    """Give the generation that the commit will surely be above."""
-    tables, below = lake.tables(repository), opened.parent
-    if opened.slot is not Slot.BEGINS:
-        below = lake.branches.fresh(repository, opened.branch).record.commit_id
-    return get_commit(tables, below).generation if below else 0
+class _AlreadyPublishedError(Exception):
+    """The commit was published, by whomever, and nothing is to be done."""
+
+    def __init__(self, commit: Commit) -> None:
+        """Say which one it is."""
+        super().__init__(commit.id)
+        self.commit = commit
 
 
 class _Finishing:
-    """Publishes one frozen commit; `found` is the commit that came of it, whoever published it."""
+    """Publishes one frozen commit; `opened` is its record as it was last looked at."""
 
     def __init__(self, lake: Lake, repository: Repository, opened: OpenCommit) -> None:
+        self.opened = opened
         self._lake = lake
         self._repository = repository
-        self._opened = opened
-        self._found: Commit | None = None
+        self._made: Commit | None = None
+        self._lost: frozenset[CommitId] = frozenset()
 
     def publish(self) -> Commit:
-        where = (self._lake, self._repository, self._opened.branch)
-        if self._opened.slot is Slot.BEGINS:
-            self._begin()
-        else:
-            land(*where, Action.COMMIT, self._grow)
-        assert self._found is not None  # noqa: S101 - _grow and _begin find it or raise
-        return self._found
+        """Publish the commit; gives the one that came of it, whoever published it."""
+        where = (self._lake, self._repository, self.opened.branch)
+        try:
+            if self.opened.slot is Slot.BEGINS:
+                self._begin()
+            else:
+                land(*where, Action.COMMIT, self._grow)
+        except _AlreadyPublishedError as found:
+            return found.commit
+        assert self._made is not None  # noqa: S101 - _grow makes it or raises
+        return self._made
 
     def _begin(self) -> None:
-        lake, repository, opened = self._lake, self._repository, self._opened
+        lake, repository, opened = self._lake, self._repository, self.opened
         tables = lake.tables(repository)
         if tables.branches.find(opened.branch.encode()) is None:
             parent = get_commit(tables, opened.parent) if opened.parent else None
@@ -131,39 +147,72 @@ class _Finishing:
                 pass  # by whom is seen below
             else:
                 return
-        self._found = find_on_branch(lake, repository, opened)
-        if self._found is None:
-            raise branch_taken(opened.branch)
+        self._look()
+        raise branch_taken(opened.branch)
 
     def _grow(self, growth: Growth) -> None:
-        opened, head = self._opened, growth.head
-        self._found = find_published(self._lake, self._repository, opened, head)
-        if self._found is not None:
-            return
+        seen, head = self.opened.attempts, growth.head
+        self._look()
+        opened = self.opened
         if opened.slot is Slot.CONTINUES and head is not None and head.id != opened.parent:
             raise slot_taken(opened.parent, opened.branch)
+        below = (head.id,) if head else ()
+        tried = attempts_of(self._lake, self._repository, opened) if seen else ()
+        self._lost = frozenset(
+            each.id for each in tried if each.id in seen and each.parents != below
+        )
         trees = FileTrees(self._lake, self._repository, opened.finished)
         base = head.meta_range_id if head else EMPTY_TREE
         tree = trees.changed(base, self._changes(), growth.clocks[-1])
-        self._found = self._closed_meanwhile()
-        if self._found is None:
-            self._found = growth.add(tree, self._said())
+        self._made = growth.add(tree, self._said())
+        self._attempt(self._made.id)
 
-    def _changes(self) -> Iterator[tuple[bytes, Decide]]:
-        for row in self._lake.staging.scan(self._opened.staging_token):
-            yield row.key, always(change_of(row))
+    def _look(self) -> None:
+        """Read the record anew. Raises what `_require_unpublished` does."""
+        open_id = self.opened.id
+        self._require_unpublished(
+            get_open_commit(self._lake.store, self._repository, open_id).record
+        )
+        found = find_published(self._lake, self._repository, self.opened)
+        if found is not None:
+            raise _AlreadyPublishedError(found)
 
-    def _closed_meanwhile(self) -> Commit | None:
-        """Give the commit that somebody else has made of this one. Raises Conflict for a failed."""
-        current = get_open_commit(self._lake.store, self._repository, self._opened.id).record
+    def _attempt(self, made: CommitId) -> None:
+        """Name a commit that is about to be published. Raises what `_require_unpublished` does."""
+        open_id, lost = self.opened.id, self._lost
+
+        def attempted(current: OpenCommit | None) -> OpenCommit:
+            if current is None:
+                raise _gone(open_id)
+            if state_of(current) is not State.FINISHING:
+                return current
+            others = (each for each in current.attempts if each != made and each not in lost)
+            return msgspec.structs.replace(current, attempts=(*others, made))
+
+        def landed(now: OpenCommit | None) -> bool:
+            return now is not None and state_of(now) is State.FINISHING and made in now.attempts
+
+        current = open_commits(self._lake.store, self._repository).update(
+            open_id.encode(), attempted, self._lake.environment, landed=landed
+        )
+        assert current is not None  # noqa: S101 - attempted never gives None
+        self._require_unpublished(current)
+
+    def _require_unpublished(self, current: OpenCommit) -> None:
+        """Go on with a record. Raises _AlreadyPublishedError, or Conflict for one that failed."""
         if current.commit_id:
-            return get_commit(self._lake.tables(self._repository), current.commit_id)
+            tables = self._lake.tables(self._repository)
+            raise _AlreadyPublishedError(get_commit(tables, current.commit_id))
         if state_of(current) is State.FAILED:
             raise not_open(current)
-        return None
+        self.opened = current
+
+    def _changes(self) -> Iterator[tuple[bytes, Decide]]:
+        for row in self._lake.staging.scan(self.opened.staging_token):
+            yield row.key, always(change_of(row))
 
     def _said(self) -> Said:
-        opened = self._opened
+        opened = self.opened
         return Said(
             opened.committer,
             opened.message,

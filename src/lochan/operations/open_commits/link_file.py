@@ -30,7 +30,7 @@ def link_file(
     repository.
     """
     key = valid_file_path(path)
-    if entry.blocks or not entry.address or not entry.is_relative:
+    if entry.is_of_blocks or not entry.is_relative:
         message = f"{path!r} can be linked to one object of the repository itself"
         raise InvalidInput(message, code="invalid-address")
     require_place(FileView(lake, repository, require_open(lake, repository, open_id)), key)

@@ -2,18 +2,23 @@
 """What became of an open commit, and how its record comes to say so.
 
 The branch's compare-and-swap decides, and the record follows; a crash in between leaves it behind.
-The commit carries the open commit's id in its metadata, so whoever comes next finds it on the
-branch, among the commits made since finishing began, and never publishes it twice.
+But before the branch is asked, the record names the commit that it is to be moved to. So whoever
+comes next asks the clock index of each that is named whether it was published, and never publishes
+twice. That answer stays, whatever became of the branch: what was published and then left behind by
+a reset, or went with its branch, was published, and is not brought back.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
 
+from lochan.model.clock import own
 from lochan.model.ids import CommitId, StagingToken
 from lochan.model.records import Commit, OpenCommit, Repository
 from lochan.operations.lake import Lake
 from lochan.operations.open_commits.writing import not_open
+from lochan.refs.clock_index import ClockIndex
 from lochan.refs.notes import note_open_commit
 from lochan.refs.open_commits import State, open_commits, state_of
 
@@ -21,26 +26,26 @@ NO_COMMIT: Final = CommitId("")
 MARK: Final = ".lochan.open-commit"
 
 
-def find_published(
-    lake: Lake, repository: Repository, opened: OpenCommit, head: Commit | None
-) -> Commit | None:
-    """Look for the commit that came of an open one, from a head down its first parents."""
-    commits, found = lake.tables(repository).commits, head
-    while found is not None and found.generation > opened.generation:
-        if found.metadata.get(MARK) == opened.id:
-            return found
-        found = commits.get(found.parents[0].encode()).record if found.parents else None
+def find_published(lake: Lake, repository: Repository, opened: OpenCommit) -> Commit | None:
+    """Look for the commit that came of an open one, on its branch or left behind.
+
+    Exact for what was published before the record was read.
+    """
+    index = ClockIndex.of(lake.store, repository)
+    for tried in attempts_of(lake, repository, opened):
+        if index.find(own(tried)) == tried.id:
+            return tried
     return None
 
 
-def find_on_branch(lake: Lake, repository: Repository, opened: OpenCommit) -> Commit | None:
-    """Look for the commit that came of an open one on its branch, which need not be there."""
-    tables = lake.tables(repository)
-    branch = tables.branches.find(opened.branch.encode())
-    if branch is None:
-        return None
-    head = tables.commits.get(branch.record.commit_id.encode()).record
-    return find_published(lake, repository, opened, head)
+def attempts_of(lake: Lake, repository: Repository, opened: OpenCommit) -> Iterator[Commit]:
+    """Give the commits that somebody tried to make of an open one.
+
+    Without those that have no record: it is written before the branch is asked.
+    """
+    commits = lake.tables(repository).commits
+    found = (commits.find(tried.encode()) for tried in opened.attempts)
+    return (stored.record for stored in found if stored is not None)
 
 
 def close(
@@ -54,14 +59,15 @@ def close(
     """Write down that a commit was published, or failed, and give its token to the cleaner.
 
     The token is noted before the record ceases to name it (H10). What is published stays so.
-    Raises: Conflict, code not-open, when a commit that was open to its canceller is being finished.
+    Raises: Conflict, code not-open, when somebody has gone on finishing a commit since it was read
+    by who says that it failed.
     """
     note_open_commit(lake.store, lake.environment, repository, opened)
 
     def ended(current: OpenCommit | None) -> OpenCommit | None:
         if current is None or state_of(current) is State.PUBLISHED:
             return current
-        if error and state_of(opened) is State.OPEN and state_of(current) is State.FINISHING:
+        if error and state_of(current) is State.FINISHING and not _is_as_read(current, opened):
             raise not_open(current)
         return msgspec.structs.replace(
             current, commit_id=commit_id, error=error, staging_token=StagingToken("")
@@ -73,3 +79,7 @@ def close(
         lake.environment,
         landed=lambda now: now is None or state_of(now) in {State.PUBLISHED, State.FAILED},
     )
+
+
+def _is_as_read(current: OpenCommit, opened: OpenCommit) -> bool:
+    return state_of(opened) is State.FINISHING and current.attempts == opened.attempts

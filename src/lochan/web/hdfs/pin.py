@@ -48,7 +48,7 @@ _decode: Final = msgspec.json.Decoder(Pin).decode
 def new_pin(call: Call, place: Place, entry: Entry) -> str | None:
     """Make the pin of a file; None for one that lies in several places, or where none can be."""
     settings = call.services.settings
-    if entry.blocks or not entry.address or not supports_presign(settings):
+    if entry.is_of_blocks or not supports_presign(settings):
         return None
     pin = Pin(
         "OPEN",
