@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Publish: the one compare-and-swap that makes output, datum index and provenance visible together.
 
-    published   is a commit of this job in (base, head]? then somebody came to this point before
+    published   is a commit of this job between its base, or where the two parted, and the head?
+                then somebody came to this point before
     fenced      is the job still this driver's? has it been killed? is the pipeline there, and the
                 branch no other's?
     swap        of the branch's record, as it was before these questions were asked
@@ -50,6 +51,7 @@ from lochan.pipelines.model.records import Job
 from lochan.pipelines.model.spec import Collision
 from lochan.pipelines.model.tables import PipelineTables
 from lochan.refs.commits import get_commit
+from lochan.refs.kinship import Kinship
 
 Gate = Callable[[MetaRangeId], None]  # looks at a tree before anybody sees it; raises JobFailed
 
@@ -96,10 +98,10 @@ def publish(lake: Lake, wanted: Publication, gate: Gate) -> Commit:
         finished=now,
         provenance=provenance_of(wanted.job),
     )
-    lowest = get_commit(lake.tables(wanted.output), CommitId(wanted.job.base)).generation
+    base = get_commit(lake.tables(wanted.output), CommitId(wanted.job.base))
 
     def make(tip: Tip) -> Candidate:
-        published = _above(lake, wanted.output, tip.head, wanted.job.id, lowest)
+        published = _above(lake, wanted.output, tip.head, wanted.job.id, base)
         if published is not None:
             raise _Published(published)
         if require_driver(lake, wanted.job).kill:
@@ -144,13 +146,15 @@ def find_commit_of(
     found = tables.branches.find(branch.encode())
     if found is None or not base:
         return None
-    lowest = get_commit(tables, base).generation
-    return _above(lake, output, get_commit(tables, found.record.commit_id), job, lowest)
+    head = get_commit(tables, found.record.commit_id)
+    return _above(lake, output, head, job, get_commit(tables, base))
 
 
-def _above(lake: Lake, output: Repository, head: Commit, job: str, lowest: int) -> Commit | None:
+def _above(lake: Lake, output: Repository, head: Commit, job: str, base: Commit) -> Commit | None:
+    """Walk back to what was there before the job: the branch may have been reset below its base."""
     commits, found = lake.tables(output).commits, head
-    while found.generation > lowest:
+    kinship = Kinship.of(lake.store, output)
+    while not kinship.is_ancestor(found, base, or_self=True):
         if job_of(found) == job:
             return found
         if not found.parents:

@@ -16,6 +16,8 @@ from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.findings import Severity
 from lochan.operations.fsck import fsck
 from lochan.operations.gc.held import holds
+from lochan.operations.hard_reset import hard_reset
+from lochan.operations.reference import commit_of
 from lochan.pipelines.attempts.input_files import InputFiles
 from lochan.pipelines.attempts.output_files import Out
 from lochan.pipelines.jobs.job_records import LEASE_S, ask_kill, get_job, open_jobs
@@ -136,6 +138,20 @@ def test_rel_P5_who_publishes_a_job_again_gets_the_commit_that_is_there(
     wanted = Publication(job, where, base, Outcome(), "error", "digest", "ann", "again")
     assert publish(world.lake, wanted, lambda _: None) == before
     assert world.head() == before
+
+
+def test_rel_P5_a_job_is_published_once_though_its_output_was_reset_below_its_base(
+    world: PipelineWorld,
+) -> None:
+    job, where = job_of(world), (world.lake.forcing(), world.repository(THUMBS))
+    with pytest.raises(Crashed):
+        world.again().drive(job, dying(Step.RAN))
+    hard_reset(*where, MAIN, commit_of(*where, f"{MAIN}~1"))
+    world.world.sleep(LEASE_S + 1)
+    with pytest.raises(Crashed):
+        world.again().drive(job, dying(Step.PUBLISHED))
+    world.again().drive_at_last(job)
+    require_one_commit(world)
 
 
 def one_kind(number: int) -> list[Fault]:
