@@ -111,14 +111,19 @@ def _require_kinds(snapshots: Snapshots, base: MetaRangeId, tree: MetaRangeId) -
 
 
 class _Ahead:
-    """Looks for keys in ascending order: a few steps are cheaper than a jump."""
+    """Looks for keys that mostly ascend: a few steps are cheaper than a jump.
+
+    They do not always: what lies in "a" comes behind what lies in "a-b".
+    """
 
     def __init__(self, cursor: Cursor) -> None:
         self._cursor = cursor
         self._record = cursor.next()
+        self._asked = b""
 
     def first_from(self, key: bytes) -> Record | None:
-        for _ in range(_STEPS):
+        ascends, self._asked = key >= self._asked, key
+        for _ in range(_STEPS if ascends else 0):
             if self._record is None or self._record.key >= key:
                 return self._record
             self._record = self._cursor.next()
