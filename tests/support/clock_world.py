@@ -228,6 +228,7 @@ def check(
         best = model.best_common(i, j)
         assert base.id in best if base else not best
         assert base == world.kin.merge_base(other, one)
+        assert {each.id for each in world.kin.merge_bases(one, other)} == best
         listed = list(world.kin.ids(world.kin.history(one, other)))
         assert len(listed) == len(set(listed))
         assert set(listed) == model.difference(i, j)

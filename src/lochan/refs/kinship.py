@@ -9,13 +9,14 @@ both stand where they parted. So everything here costs a few reads a line merged
                 one seek for each component of the clock
     merge base  on each line that both got further on, the lesser place; of these and the parting,
                 one of the greatest generation. No common ancestor comes after it: it would have a
-                greater generation, and would be at or before one of those places
+                greater generation, and would be at or before one of those places. After a
+                criss-cross there are several, and all are among those places
     history     on each line, the places that one side reached and the other did not
 
 Commits are given as records, and must be published (`ClockIndex.require_published`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -67,19 +68,25 @@ class Kinship:
 
     def merge_base(self, one: Commit, other: Commit) -> Commit | None:
         """Give a best common ancestor, the same whichever comes first; None for strangers."""
-        parted = parting(one.clocks, other.clocks)
-        ours, theirs = self.reach.since(one, parted), self.reach.since(other, parted)
-        candidates = {
-            *_last_on_way(one, theirs, parted),
-            *_last_on_way(other, ours, parted),
-            *_beside_both_ways(one, other, ours, theirs),
-        }
+        candidates = self._candidates(one, other)
         if not candidates:
             return None
         if len(candidates) == 1:
             return self._commit(candidates.pop().clock, one, other)
         known = [self._with_generation(candidate, one, other) for candidate in candidates]
         return self._commit(max(known).clock, one, other)
+
+    def merge_bases(self, one: Commit, other: Commit) -> tuple[Commit, ...]:
+        """Give all common ancestors that are behind no other one; none for strangers."""
+        clocks = {candidate.clock for candidate in self._candidates(one, other)}
+        return self.latest(self._commit(clock, one, other) for clock in sorted(clocks))
+
+    def latest(self, several: Iterable[Commit]) -> tuple[Commit, ...]:
+        """Leave out the commits that are behind others of them."""
+        found = {commit.id: commit for commit in several}.values()
+        return tuple(
+            commit for commit in found if not any(self.is_ancestor(commit, each) for each in found)
+        )
 
     def history(
         self, to: Commit, since: Commit | None = None, *, strict: bool = False
@@ -113,6 +120,16 @@ class Kinship:
             sum(span.length for span in self.history(one, other)),
             sum(span.length for span in self.history(other, one)),
         )
+
+    def _candidates(self, one: Commit, other: Commit) -> set[_Candidate]:
+        """Find common ancestors, those among them that are behind no other one."""
+        parted = parting(one.clocks, other.clocks)
+        ours, theirs = self.reach.since(one, parted), self.reach.since(other, parted)
+        return {
+            *_last_on_way(one, theirs, parted),
+            *_last_on_way(other, ours, parted),
+            *_beside_both_ways(one, other, ours, theirs),
+        }
 
     def _reached_at(self, clocks: tuple[Clock, ...], lineage: LineageId, seen_from: Commit) -> int:
         """Say how far the commit with this clock reached on a line; -1 if not at all."""

@@ -12,10 +12,11 @@ two of them never get one clock, nothing must be given back after a crash, and a
 never finished is in nobody's way.
 
 What a file is made of is a list of blocks, and its *epoch*: the clock of the commit that created it
-from nothing. The blocks of a commit are those of its parent and more, as long as the epoch is the
-same; so "what came since that commit" takes two look-ups, however long history is. The seed's Diff
-rows are computed from two trees (`diffs`).
+from nothing. While the epoch is the same, the blocks of a commit are those of its parent and more,
+but for reverts and merges that prefer one side; so "what came since that commit" takes two
+look-ups, however long history is. The seed's Diff rows are computed from two trees (`diffs`).
 
 Reading order: file_change (what a commit does to a file), file_view (what a commit shows), slot and
-start_commit, writing and put_file, file_tree and land, finish_commit, merge_commits.
+start_commit, writing and put_file, file_tree and land, finish_commit; change_since and brought
+(what a commit did, done to another version), merge_commits.
 """

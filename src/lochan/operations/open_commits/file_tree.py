@@ -6,7 +6,7 @@ once, and merges bring together what nobody saw together. So the new tree is loo
 becomes a commit's: only what was added can have made it wrong.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -19,10 +19,11 @@ from lochan.model.codec import decode_entry, encode_entry
 from lochan.model.entry import Block, Entry, identity
 from lochan.model.ids import MetaRangeId
 from lochan.model.instant import Instant
-from lochan.model.records import Clock, Repository, StagedEntry, ValueRecord
+from lochan.model.records import Clock, Repository, StagedEntry
 from lochan.operations.lake import Lake
 from lochan.operations.open_commits.blocks import as_block
-from lochan.operations.open_commits.file_change import FileChange, applied
+from lochan.operations.open_commits.change_since import Decide
+from lochan.operations.open_commits.file_change import applied
 from lochan.operations.open_commits.file_view import SEPARATOR, directories_of
 from lochan.operations.open_commits.put_file import file_and_directory
 from lochan.staging.fold import changes
@@ -30,14 +31,7 @@ from lochan.staging.fold import changes
 _LOOK_UPS: Final = 1_000  # files below the changes are looked up so many at a time
 _STEPS: Final = 8
 
-# Says how a file changes, given what it is below the change.
-Decide = Callable[[Entry | None], FileChange]
 Changes = Iterable[tuple[bytes, Decide]]
-
-
-def always(change: FileChange) -> Decide:
-    """Decide on a change whatever is below."""
-    return lambda _: change
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,19 +73,6 @@ class FileTrees:
         return as_block(self.lake, self.repository, plain)
 
 
-def versions_between(
-    snapshots: Snapshots, left: MetaRangeId, right: MetaRangeId
-) -> Iterator[tuple[bytes, Entry | None, Entry | None]]:
-    """Give the files that differ between two trees, as they are in both, in key order."""
-    for differences in snapshots.diff(left, right):
-        for change in differences:
-            yield change.key, _entry(change.left), _entry(change.right)
-
-
-def _entry(value: ValueRecord | None) -> Entry | None:
-    return None if value is None else decode_entry(value.data)
-
-
 def _require_kinds(snapshots: Snapshots, base: MetaRangeId, tree: MetaRangeId) -> None:
     looked_at: set[bytes] = set()
     ahead = _Ahead(snapshots.cursor(tree))
@@ -111,14 +92,19 @@ def _require_kinds(snapshots: Snapshots, base: MetaRangeId, tree: MetaRangeId) -
 
 
 class _Ahead:
-    """Looks for keys in ascending order: a few steps are cheaper than a jump."""
+    """Looks for keys that mostly ascend: a few steps are cheaper than a jump.
+
+    They do not always: what lies in "a" comes behind what lies in "a-b".
+    """
 
     def __init__(self, cursor: Cursor) -> None:
         self._cursor = cursor
         self._record = cursor.next()
+        self._asked = b""
 
     def first_from(self, key: bytes) -> Record | None:
-        for _ in range(_STEPS):
+        ascends, self._asked = key >= self._asked, key
+        for _ in range(_STEPS if ascends else 0):
             if self._record is None or self._record.key >= key:
                 return self._record
             self._record = self._cursor.next()

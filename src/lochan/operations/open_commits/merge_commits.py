@@ -8,8 +8,9 @@ Either way nothing is seen before one compare-and-swap shows all of it (M7). Wha
 behind it already is not brought again (M4), and where that is everything, nothing happens (M9).
 
 Files are put together block by block: appends of several sources follow each other in the order of
-the sources, and a deletion is of what the target holds, not of what the others append (M5). There
-are no conflicts, but a path cannot be a file and a directory.
+the sources, and a deletion is of what the target holds, not of what the others append (M5). Blocks
+that a source took away, by a revert or in a merge, go from the target. There are no conflicts, but
+a path cannot be a file and a directory.
 """
 
 from collections.abc import Mapping, Sequence

@@ -3,26 +3,18 @@
 
 They are those on a source's way of first parents behind the last that the target has, which clocks
 tell. A copy keeps what its commit says and does to each file what that did, with a clock of its
-own. A merge on the way counts as what it did to its first parent; what it brought may have come
-from the target itself, so a file that the target has already in that version, or a later one, is
-left as it is.
+own. A merge on the way counts as what it did to its first parent; but what it brought may have come
+from the target itself, or have been copied before, and does not come again.
 """
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Final
 
 from lochan.model.clock import Span
-from lochan.model.entry import Entry
 from lochan.model.ids import EMPTY_TREE, CommitId, MetaRangeId
 from lochan.model.records import Commit
-from lochan.operations.open_commits.file_change import (
-    UNCHANGED,
-    FileChange,
-    change_between,
-    holds,
-)
-from lochan.operations.open_commits.file_tree import FileTrees, versions_between
+from lochan.operations.open_commits.brought import brought, trees_behind
+from lochan.operations.open_commits.file_tree import FileTrees
 from lochan.operations.open_commits.land import Growth
 from lochan.operations.open_commits.published import MARK
 from lochan.operations.request import Said
@@ -37,16 +29,19 @@ def replay(
     trees: FileTrees, growth: Growth, sources: Sequence[Commit], committer: str
 ) -> Iterator[Commit]:
     """Add a copy of every commit that the head lacks; of those that sources share, one."""
-    target, copied = growth.head, set[CommitId]()
+    tables, target = trees.lake.tables(trees.repository), growth.head
+    kinship, seen = growth.kinship, [] if target is None else [target]
     for source in sources:
-        for commit_id in _missing(growth.kinship, source, target):
-            if commit_id in copied:
+        for commit_id in _missing(kinship, source, target):
+            commit = get_commit(tables, commit_id)
+            # What a source before it has behind it has come with that one, by its merges, too.
+            if any(kinship.is_ancestor(commit, other, or_self=True) for other in seen):
                 continue
-            copied.add(commit_id)
             require_kept(trees.lake.store, trees.repository, commit_id)
-            commit = get_commit(trees.lake.tables(trees.repository), commit_id)
-            tree = _tree(trees, growth, commit)
+            earlier = _earlier(trees, kinship, commit, seen)
+            tree = _tree(trees, growth, commit, earlier)
             yield growth.add(tree, _said(trees, commit, committer))
+        seen.append(source)
 
 
 def _missing(kinship: Kinship, source: Commit, target: Commit | None) -> Iterator[CommitId]:
@@ -60,20 +55,24 @@ def _missing(kinship: Kinship, source: Commit, target: Commit | None) -> Iterato
     return kinship.ids(tuple(spans))
 
 
-def _tree(trees: FileTrees, growth: Growth, commit: Commit) -> MetaRangeId:
-    first, is_merge = next(iter(commit.parents), None), len(commit.parents) > 1
-    below = trees.lake.commits.tree(trees.repository, first) if first else EMPTY_TREE
-    changes = (
-        (key, partial(_decided, change_between(left, right), right if is_merge else None))
-        for key, left, right in versions_between(trees.snapshots, below, commit.meta_range_id)
-    )
+def _earlier(
+    trees: FileTrees, kinship: Kinship, commit: Commit, seen: Sequence[Commit]
+) -> tuple[MetaRangeId, ...]:
+    """Name the trees that a commit is compared with: its first parent has been copied, too."""
+    if not commit.parents:
+        return (EMPTY_TREE,)
+    if len(commit.parents) == 1:
+        return (trees.lake.commits.tree(trees.repository, commit.parents[0]),)
+    first = get_commit(trees.lake.tables(trees.repository), commit.parents[0])
+    return trees_behind(kinship, commit, [first, *seen])
+
+
+def _tree(
+    trees: FileTrees, growth: Growth, commit: Commit, earlier: tuple[MetaRangeId, ...]
+) -> MetaRangeId:
     base = growth.head.meta_range_id if growth.head else EMPTY_TREE
+    changes = brought(trees.snapshots, earlier, commit.meta_range_id)
     return trees.changed(base, changes, growth.clocks[-1])
-
-
-def _decided(change: FileChange, merged: Entry | None, below: Entry | None) -> FileChange:
-    has_it = below is not None and merged is not None and holds(below, merged)
-    return UNCHANGED if has_it else change
 
 
 def _said(trees: FileTrees, commit: Commit, committer: str) -> Said:

@@ -177,7 +177,8 @@ class Squash:
         if both is None and self._below.tree:
             before = self._snapshots.get_many(self._below.tree, files)
             new = [key + b"/" for key, row in zip(files, before, strict=True) if not row.identity]
-            inside = next(keys_under(self._snapshots, tree, new), None)
+            # With the slash they sort otherwise: "a-b/" comes before "a/".
+            inside = next(keys_under(self._snapshots, tree, sorted(new)), None)
             both = inside[0].removesuffix(b"/") if inside else None
         if both is not None:
             path = both.decode(errors="replace")

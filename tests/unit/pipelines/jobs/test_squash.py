@@ -11,6 +11,7 @@ from lochan.model.codec import decode_entry
 from lochan.operations.gc.collect import Collection, collect
 from lochan.pipelines.attempts.input_files import InputFiles
 from lochan.pipelines.attempts.output_files import Out
+from lochan.pipelines.datums.keys_under import FEW
 from lochan.pipelines.model.records import JobState
 from lochan.pipelines.model.spec import Collision, Output
 from support.pipeline_world import THUMBS, PipelineWorld, thumbs
@@ -106,6 +107,13 @@ def test_a_path_that_was_a_file_can_be_a_folder_when_the_file_goes_and_not_befor
     assert world.run({"b": second}).state is JobState.FAILURE
     assert world.run({"b": second}, gone=["a"]).state is JobState.SUCCESS
     assert world.shown() == {second: "b;", "x": "z;"}
+
+
+def test_a_folder_is_seen_behind_a_name_that_another_one_goes_on_from() -> None:
+    world = opened("error")
+    world.run({"a": "q-x/y"})
+    job = world.run({"b": " ".join(["q", "q-x", *(f"many{number}" for number in range(FEW))])})
+    assert "'q-x' would be a file and a folder" in job.reason
 
 
 names = st.sampled_from(["a", "b", "c", "d", "e"])
