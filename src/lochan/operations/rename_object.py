@@ -38,7 +38,8 @@ def rename_object(
     """Move an object of a branch to another key.
 
     Raises: NotFound for the source; AlreadyExists, unless it may be overwritten; InvalidInput when
-    both keys are one; Refused; UnknownOutcome when the object may be there under both.
+    both keys are one; Refused; Conflict when a merge came between; UnknownOutcome when the object
+    may be there under both.
     """
     if source == destination:
         raise InvalidInput(f"{source!r} is renamed to itself", code="prefixes-overlap")
