@@ -2,9 +2,10 @@
 """A campaign of hours that goes on where it was stopped.
 
 With `--ledger=FILE` each test that passes is written down there, with its tally and a digest of
-what it ran on: sources, tests, pinned packages, Python. What was written down for the same digest
-is not run again, and its tally is counted again. A changed file changes the digest, so that
-everything runs; a test that failed, was skipped or was under way when the run was killed runs, too.
+what it ran on (`sources`): code, tests, pinned packages, Python. What was written down for the same
+digest is not run again, and its tally is counted again. A changed file changes the digest of all
+that stands on it, so that that runs; a test that failed, was skipped or was under way when the run
+was killed runs, too.
 What has failed once is told to the end, also where it passed later: nobody repeats a campaign until
 it is green and does not know. Why it failed is written down, too: pytest says that in the end only,
 and a campaign may be killed before.
@@ -23,22 +24,19 @@ on it, also those that are started later in the place of one that died.
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 from typing import Protocol
 
 import msgspec
 import pytest
 
+from support.sources import Sources
 from support.tally import EARLIER, tallied
 
-SOURCES = (
-    *("src", "tests", "bench", "docs/formal"),
-    *("pyproject.toml", "requirements.lock", "setup.py"),
-)
-MADE = {".pyc", ".c", ".so"}
 WHY = 20_000  # characters of what pytest says of a failure, the last ones
 _DONE = "ledger_done"
+_NONE: Mapping[str, int] = MappingProxyType({})
 
 
 class Ended(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -51,45 +49,22 @@ class Ended(msgspec.Struct, frozen=True, omit_defaults=True):
     why: str = ""
 
 
-def digest_of(root: Path) -> str:
-    """Sum up what tests run on, in bytes that another file or another Python would change."""
-    summed = sha256("{}.{}".format(*sys.version_info).encode())
-    for path in _files(root):
-        content = path.read_bytes()
-        summed.update(f"\0{path.relative_to(root).as_posix()}\0{len(content)}\0".encode())
-        summed.update(content)
-    return summed.hexdigest()
-
-
-def _files(root: Path) -> Iterator[Path]:
-    for name in SOURCES:
-        there = root / name
-        found = sorted(there.rglob("*")) if there.is_dir() else [there]
-        yield from (path for path in found if path.is_file() and not _is_made(path))
-
-
-def _is_made(path: Path) -> bool:
-    """Say whether Python, Cython or pip makes a file from others."""
-    folder = path.parent.name
-    return path.suffix in MADE or folder == "__pycache__" or folder.endswith(".egg-info")
-
-
-def read(file: Path, digest: str) -> Iterator[Ended]:
+def read(file: Path, sources: Sources) -> Iterator[Ended]:
     """Give what ended on the same sources; a line that was torn by a kill is none."""
     for line in file.read_bytes().splitlines() if file.exists() else []:
         try:
             ended = msgspec.json.decode(line, type=Ended)
         except msgspec.DecodeError:
             continue
-        if ended.digest == digest:
+        if ended.digest == sources.digest(ended.test):
             yield ended
 
 
 def keep(ledger: Path, kept: Path, root: Path) -> int:
     """Add what a ledger says of the present sources to what is kept of them; gives the tests."""
-    digest = digest_of(root)
+    sources = Sources(root)
     ended = {
-        (each.test, each.passed): each for file in (kept, ledger) for each in read(file, digest)
+        (each.test, each.passed): each for file in (kept, ledger) for each in read(file, sources)
     }
     lines = [msgspec.json.encode(ended[key]) + b"\n" for key in sorted(ended)]
     kept.parent.mkdir(parents=True, exist_ok=True)
@@ -102,16 +77,20 @@ class Ledger:
 
     def __init__(self, file: Path, root: Path, kept: Path | None = None) -> None:
         self.file = file
-        self.digest = digest_of(root)
+        self._sources = Sources(root)
         files = [each for each in (kept, file) if each is not None]
-        ended = [each for named in files for each in read(named, self.digest)]
+        ended = [each for named in files for each in read(named, self._sources)]
         self.earlier = {each.test: each for each in ended if each.passed}
         self.failed = {each.test for each in ended if not each.passed}  # now or earlier
-        self.changed = False  # a source, since this run began
+        self._changed: set[str] = set()  # digests of what was changed since this run began
         self.now = 0
-        self._root = root
         self._torn = file.exists() and not file.read_bytes().endswith(b"\n")
         self._called: dict[str, dict[str, int]] = {}
+
+    @property
+    def changed(self) -> bool:
+        """Say whether a source was changed since this run began, on which something stands."""
+        return bool(self._changed)
 
     @property
     def tally(self) -> Counter[str]:
@@ -123,19 +102,23 @@ class Ledger:
         if report.outcome == "failed":
             self.failed.add(report.nodeid)
             why = report.longreprtext[-WHY:]
-            self._write(Ended(self.digest, report.nodeid, passed=False, why=why))
+            self._write(report.nodeid, passed=False, why=why)
         elif report.when == "call" and report.passed and not hasattr(report, "wasxfail"):
             self._called[report.nodeid] = dict(tallied([report]))
         counted = self._called.pop(report.nodeid, None) if report.when == "teardown" else None
         if counted is not None and report.passed:
-            self._write(Ended(self.digest, report.nodeid, passed=True, tally=counted))
+            self._write(report.nodeid, passed=True, tally=counted)
             self.now += 1
 
-    def _write(self, ended: Ended) -> None:
+    def _write(
+        self, test: str, *, passed: bool, tally: Mapping[str, int] = _NONE, why: str = ""
+    ) -> None:
         # Tests start processes, which read the sources as they are then.
-        self.changed = self.changed or digest_of(self._root) != self.digest
-        if self.changed:
+        digest = self._sources.digest(test)
+        if digest in self._changed or self._sources.is_changed(test):
+            self._changed.add(digest)
             return
+        ended = Ended(digest, test, passed=passed, tally=dict(tally), why=why)
         self.file.parent.mkdir(parents=True, exist_ok=True)
         with self.file.open("ab") as file:
             file.write(b"\n" * self._torn + msgspec.json.encode(ended) + b"\n")

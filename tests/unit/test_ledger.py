@@ -235,6 +235,80 @@ def test_a_changed_source_makes_everything_run_again(campaign: Campaign, changed
     assert "8 tests have passed, 8 of them in an earlier part" in as_before
 
 
+ALONE = """
+import pytest
+from lochan.needed import x
+from support_of_mine.scene import y
+
+pytestmark = [pytest.mark.by_imports]
+
+def test_alone():
+    assert x == y
+"""
+
+
+@pytest.fixture
+def alone(campaign: Campaign) -> Campaign:
+    """A campaign with a module that stands on its imports."""
+    options = ['markers = ["by_imports: alone"]', 'pythonpath = ["src", "tests"]']
+    campaign.write("pyproject.toml", "\n".join(["[tool.pytest.ini_options]", *options, ""]))
+    campaign.write("tests/test_alone.py", ALONE)
+    campaign.write("tests/support_of_mine/scene.py", "y = 1\n")
+    campaign.write("src/lochan/__init__.py")
+    campaign.write("src/lochan/needed.py", "from lochan.deeper import x\n")
+    campaign.write("src/lochan/deeper.py", "x = 1\n")
+    campaign.write("src/lochan/other.py", "z = 1\n")
+    campaign.run()
+    return campaign
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        "tests/test_alone.py",
+        "tests/support_of_mine/scene.py",
+        "src/lochan/__init__.py",
+        "src/lochan/needed.py",
+        "src/lochan/deeper.py",
+        "src/lochan/kernel/native/new.pyx",
+        "requirements.lock",
+    ],
+)
+def test_what_stands_on_its_imports_runs_again_when_one_of_them_is_changed(
+    alone: Campaign, changed: str
+) -> None:
+    file = alone.root / changed
+    before = file.read_text() if file.exists() else ""
+    alone.write(changed, before + "\n# another line\n")
+    again = alone.run()
+
+    assert "9 passed" in again
+
+
+def test_what_stands_on_its_imports_is_left_out_whatever_else_is_changed(alone: Campaign) -> None:
+    alone.write("src/lochan/other.py", "z = 2\n")
+    again = alone.run()
+
+    assert "8 passed" in again
+    assert "9 tests have passed, 1 of them in an earlier part" in again
+
+
+def test_what_stands_on_its_imports_is_written_down_while_other_sources_change(
+    alone: Campaign,
+) -> None:
+    alone.ledger.unlink()
+    alone.write(
+        "tests/test_a_change.py",
+        "from pathlib import Path\n\n"
+        "def test_changes_a_source():\n    Path('src/code.py').write_text('x = 2')\n",
+    )
+    said = alone.run()
+
+    assert "10 passed" in said
+    assert "sources changed meanwhile" in said
+    assert alone.passed() == ["test_alone"]
+
+
 def test_what_passes_while_sources_change_is_not_written_down(campaign: Campaign) -> None:
     campaign.write(
         "tests/test_a_change.py",

@@ -8,7 +8,7 @@ import pytest
 from lochan.refs import reach
 from support.clock_world import World, act, check
 
-pytestmark = pytest.mark.beside_others
+pytestmark = [pytest.mark.beside_others, pytest.mark.by_imports]
 KINDS = ["commit"] * 3 + ["unplaced"] + ["merge"] * 5 + ["reset", "recreate", "fork"]
 SEEDS = 250  # for each way of cutting
 

@@ -12,7 +12,7 @@ from support.collected_again import run_grown, run_named_again, run_reverted
 from support.collected_crowd import run_crowd, run_marked, run_renamed
 from support.tally import Tally
 
-pytestmark = pytest.mark.beside_others
+pytestmark = [pytest.mark.beside_others, pytest.mark.by_imports]
 CHUNK = 500  # seeds a test
 CI, NIGHTLY = 5_000, 100_000
 CHUNKS = [

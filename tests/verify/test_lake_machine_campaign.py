@@ -5,7 +5,7 @@ import pytest
 
 from support.lake_runs import run_lakes
 
-pytestmark = pytest.mark.beside_others
+pytestmark = [pytest.mark.beside_others, pytest.mark.by_imports]
 
 
 @pytest.mark.ci_campaign

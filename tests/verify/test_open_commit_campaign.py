@@ -7,7 +7,7 @@ from lochan.faults import Fault
 from lochan.model.records import Slot
 from support.open_commit_scene import LOST, run_rivals, run_seeds
 
-pytestmark = pytest.mark.beside_others
+pytestmark = [pytest.mark.beside_others, pytest.mark.by_imports]
 SEEDS = 2_000
 ALL = (*LOST, Fault.ERROR, Fault.CRASH_BEFORE, Fault.CRASH_AFTER)
 

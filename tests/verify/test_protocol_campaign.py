@@ -20,7 +20,7 @@ from support.chaos import run_chaos
 from support.protocol_runs import ALL, FAULTS, failed
 from support.tally import Tally
 
-pytestmark = pytest.mark.beside_others
+pytestmark = [pytest.mark.beside_others, pytest.mark.by_imports]
 CHUNK = 500  # seeds a test
 PAIRS_CHUNK = 2_000  # of two calls that fail, a test
 # Small enough for brute force.

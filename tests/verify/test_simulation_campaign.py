@@ -33,7 +33,7 @@ from support.toy_scenes import (
     write_beside_two_commits,
 )
 
-pytestmark = [pytest.mark.campaign, pytest.mark.beside_others]
+pytestmark = [pytest.mark.campaign, pytest.mark.beside_others, pytest.mark.by_imports]
 
 
 @pytest.mark.parametrize("calls", [True, False])
