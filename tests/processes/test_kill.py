@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.flight import Flight
-from support.kept import Kept, client_of, mixed, new_repository, require_sound
+from support.kept import Kept, client_of, mixed, new_repository, require_sound_after_kill
 from support.killing import run_cycles, wait_for_workers
 from support.launcher import Launcher
 
@@ -55,4 +55,4 @@ def test_rel_V6_a_worker_that_is_killed_is_started_again_and_the_other_serves_on
         with client_of(server) as client:
             kept.require_all(client)
         assert server.stop() == 0
-    require_sound(lake)
+    require_sound_after_kill(lake)

@@ -7,7 +7,7 @@ from pathlib import Path
 from time import monotonic, sleep
 
 from support.flight import Flight
-from support.kept import Kept, client_of, mixed, new_repository, require_sound
+from support.kept import Kept, client_of, mixed, new_repository, require_sound_after_kill
 from support.launcher import Launched, Launcher, set_up
 
 IN_FLIGHT = 60
@@ -35,7 +35,7 @@ def run_cycles(launcher: Launcher, lake: Path, cycles: int) -> int:
     assert broken > cycles * IN_FLIGHT // 4, "the kills came too late to matter"
     with launcher.running(lake) as server, client_of(server) as client:
         all_of_it.require_all(client)
-    require_sound(lake)
+    require_sound_after_kill(lake)
     return len(all_of_it)
 
 
