@@ -12,7 +12,8 @@ other at any time, and under both for a moment. The whole is not atomic: others 
 and others not, and a commit may fall in between. After a failure what was moved stays moved, and
 the same call with `overwrite` moves the rest. What others put under the source meanwhile is moved,
 stays, or, if it replaces a key between the second reading and its tombstone, is lost: nobody should
-write there while it moves.
+write there while it moves. Nor should anybody reset the branch: what was staged under the new keys
+of a page would be forgotten, and the tombstones come after (commits keep the objects).
 """
 
 from collections.abc import Callable, Iterator

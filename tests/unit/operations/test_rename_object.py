@@ -1,22 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 """Renames of one object: it moves alone, its bytes stay, and it is never out of reach."""
 
+from itertools import count
+
 import pytest
 
-from lochan.errors import AlreadyExists, InvalidInput, NotFound
+from lochan.errors import AlreadyExists, Conflict, InvalidInput, NotFound
 from lochan.faults import Fault
 from lochan.kv.faulty import Call, Faulty
 from lochan.kv.store import Present
 from lochan.model.ids import BranchName, ObjectKey, StagingToken
-from lochan.model.records import StagedEntry
+from lochan.model.records import Repository, StagedEntry
 from lochan.operations.branches import create_branch
+from lochan.operations.conditions import Condition
 from lochan.operations.lake import Lake
 from lochan.operations.merge import MergeRequest, merge
 from lochan.operations.read_object import stat_object
 from lochan.operations.rename_object import rename_object
+from lochan.operations.reset import reset
+from lochan.operations.seal import seal
+from lochan.operations.stage_if import stage_if
 from lochan.refs.copy_log import logged_copies
 from lochan.staging.area import StagingArea
-from support.branch_content import FAULTS, content, delete, fail_each_call, put, record
+from support.branch_content import (
+    FAULTS,
+    content,
+    delete,
+    fail_each_call,
+    interrupted,
+    put,
+    record,
+)
 from support.lakes import MAIN, Stage, open_stage
 
 A, B = ObjectKey(b"a"), ObjectKey(b"b")
@@ -86,6 +100,55 @@ def test_what_is_written_to_the_old_key_meanwhile_is_never_lost(moment: int) -> 
     rename_object(lake, stage.repository, MAIN, A, B)
     assert met >= moment
     assert content(stage) in ({B: b"two"}, {A: b"two", B: b"one"})
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+def test_a_reset_at_any_moment_loses_no_committed_object(*, sealed: bool) -> None:
+    """The copy is forgotten, and then the committed object must not be hidden."""
+    refused = 0
+    for number in count(1):
+        stage = open_stage()
+        put(stage, A, b"one")
+        record(stage)
+
+        def forget(stage: Stage = stage) -> None:
+            if sealed:
+                seal(stage.lake, stage.repository, MAIN)
+            reset(stage.lake, stage.repository, MAIN)
+
+        interfered, store = interrupted(stage, number, forget)
+        try:
+            rename(interfered)
+        except Conflict as error:
+            refused += error.code == "rename-overtaken"
+        assert content(stage) in ({A: b"one"}, {B: b"one"})
+        record(stage)
+        assert content(stage) in ({A: b"one"}, {B: b"one"})
+        if store.calls < number:
+            break
+    assert refused > 2
+
+
+def test_a_copy_that_somebody_deletes_meanwhile_takes_the_object_not_along(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stage = open_stage()
+    put(stage, A, b"one")
+
+    def stage_late(
+        lake: Lake,
+        repository: Repository,
+        branch: BranchName,
+        staged: StagedEntry,
+        condition: Condition,
+    ) -> None:
+        delete(stage, B)
+        stage_if(lake, repository, branch, staged, condition)
+
+    monkeypatch.setattr("lochan.operations.rename_object.stage_if", stage_late)
+    with pytest.raises(Conflict):
+        rename(stage)
+    assert content(stage) == {A: b"one"}
 
 
 def test_a_deletion_stays_that_came_between_a_merge_and_the_end_of_a_rename(
