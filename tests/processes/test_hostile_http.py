@@ -200,3 +200,45 @@ def test_rel_S11_a_trusted_proxy_tells_who_asks(server: Launched) -> None:
     assert httpx.get(f"{server.api}/user", headers=headers).status_code == 401
     last = json.loads((server.lake / "audit").read_text().splitlines()[-1])
     assert last["address"] == "198.51.100.7"
+
+
+NO_TEXT = {  # bytes that are no UTF-8, beside those that others would make of them
+    "stored-by-query": ("POST", "/api/v1/repositories/rep/branches/main/objects?path=a%FF"),
+    "stored-by-two-of-three": (
+        "POST",
+        "/api/v1/repositories/rep/branches/main/objects?path=%E2%82",
+    ),
+    "half-of-a-pair": ("GET", "/api/v1/repositories/rep/refs/main/objects/stat?path=a%ED%A0%80"),
+    "listed": ("GET", "/api/v1/repositories/rep/refs/main/objects/ls?prefix=%C3("),
+    "branch": ("GET", "/api/v1/repositories/rep/branches/ma%FFin"),
+    "raw-byte": ("GET", "/api/v1/repositories/rep/refs/main/objects/ls?prefix=\xff"),
+    "file": ("PUT", "/webhdfs/v1/rep/main/f%FF?op=CREATE&overwrite=true"),
+    "other-file": ("PUT", "/webhdfs/v1/rep/main/f%FE?op=CREATE&overwrite=true"),
+    "looked-at": ("GET", "/webhdfs/v1/rep/main/f%FF?op=GETFILESTATUS"),
+    "renamed": ("PUT", "/webhdfs/v1/rep/main/f?op=RENAME&destination=/rep/main/g%FF"),
+}
+
+
+@pytest.mark.parametrize("name", NO_TEXT)
+def test_names_that_differ_in_bytes_that_are_no_utf8_never_become_one(
+    server: Launched, client: httpx.Client, name: str
+) -> None:
+    method, place = NO_TEXT[name]
+    headers = f"host: x\r\nauthorization: {AUTHORIZATION}\r\nconnection: close\r\n"
+    body = "content-type: application/octet-stream\r\ncontent-length: 1\r\n\r\nx"
+    found = answers(server, f"{method} {place} HTTP/1.1\r\n{headers}{body}".encode("latin-1"))
+
+    assert found.startswith(b"HTTP/1.1 400"), found
+    listed = client.get("/repositories/rep/refs/main/objects/ls").json()["results"]
+    assert not [one["path"] for one in listed if "\ufffd" in one["path"]]
+
+
+def test_names_beyond_ascii_are_taken_as_they_are(client: httpx.Client) -> None:
+    for path in ("\u00e4\u4e16\U0001f30a", "a%FF", "a+b c"):
+        put = client.post(
+            "/repositories/rep/branches/main/objects",
+            params={"path": path},
+            content=b"x",
+            headers={"content-type": "application/octet-stream"},
+        )
+        assert (put.status_code, put.json()["path"]) == (201, path)

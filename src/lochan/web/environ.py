@@ -29,7 +29,7 @@ def new_environ(  # noqa: PLR0913 - what HTTP says of a request
 ) -> Environ:
     """Describe a request; `path` is decoded already, `query` is not.
 
-    Bytes of the path that are no UTF-8 reach the application, which has no such name.
+    Bytes of the path that are no UTF-8 reach the application, which refuses them.
     """
     host, _, port = server.rpartition(":")
     environ: Environ = {

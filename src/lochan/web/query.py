@@ -1,13 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parameters of a query, read into the shape that a route declares."""
+"""The parameters of a query, read into the shape that a route declares.
 
+What is no UTF-8 is refused, in the query and in the path: it would be read with U+FFFD in its
+place, and two names that differ in such bytes would be one.
+"""
+
+import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
+from urllib.parse import unquote_to_bytes
 
 import msgspec
 from falcon.util.uri import parse_query_string
 
 from lochan.errors import InvalidInput
+
+_BEYOND_ASCII: Final = re.compile("%[89a-fA-F]|[^\\x00-\\x7f]")
+_REPLACED: Final = "\ufffd"
 
 
 def query_reader(shape: type[msgspec.Struct]) -> Callable[[str], msgspec.Struct]:
@@ -19,6 +28,7 @@ def query_reader(shape: type[msgspec.Struct]) -> Callable[[str], msgspec.Struct]
     }
 
     def read(text: str) -> msgspec.Struct:
+        _require_utf8(text)
         found: dict[str, Any] = parse_query_string(text, keep_blank=True, csv=False)
         for name, value in found.items():
             if name in several:
@@ -31,3 +41,28 @@ def query_reader(shape: type[msgspec.Struct]) -> Callable[[str], msgspec.Struct]
             raise InvalidInput(f"a query parameter is wrong: {error}") from error
 
     return read
+
+
+def require_text(path: str) -> None:
+    """Refuse a decoded path in which bytes were replaced. Raises InvalidInput.
+
+    Whether U+FFFD stood there from the first cannot be told; nobody has it in a name on purpose.
+    """
+    if _REPLACED in path:
+        raise _not_utf8("path")
+
+
+def _require_utf8(query: str) -> None:
+    if _BEYOND_ASCII.search(query):
+        try:
+            unquote_to_bytes(query).decode()
+        except UnicodeDecodeError as error:
+            raise _not_utf8("query") from error
+
+
+def _not_utf8(where: str) -> InvalidInput:
+    return InvalidInput(
+        f"the {where} of the address holds bytes that are no UTF-8; names are UTF-8, and each of"
+        " its bytes beyond ASCII is written as % and two hexadecimal digits",
+        code="invalid-address",
+    )

@@ -18,7 +18,7 @@ from lochan.web.body import read_whole
 from lochan.web.call import Call
 from lochan.web.errors import failure
 from lochan.web.needs import ANYBODY, Each, Open, filler
-from lochan.web.query import query_reader
+from lochan.web.query import query_reader, require_text
 from lochan.web.reply import JSON, Reply
 from lochan.web.route import Content, Route
 from lochan.web.services import Services
@@ -47,6 +47,7 @@ def responder(services: Services, route: Route, failed: Failed = failure) -> Res
                 call.user  # noqa: B018 - refuses whom nobody knows, before anything is read
             if call.principal is not None:
                 services.admission.admit(call.principal.user)
+            require_text(request.path)
             if query_of is not None:
                 call.query = query_of(request.query_string)
             if body_of is not None:

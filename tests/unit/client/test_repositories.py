@@ -301,4 +301,4 @@ def test_what_is_not_utf_8_is_wrong_input_wherever_it_is_said(
 def test_a_path_that_is_not_utf_8_is_a_bad_request(lake: Lake) -> None:
     http = lake.transport._http  # no name that the client takes makes such a path
     answer = http.get(f"{API}/repositories/%FF")
-    assert (answer.status_code, answer.json()["code"]) == (400, "invalid-repository-id")
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid-address")
