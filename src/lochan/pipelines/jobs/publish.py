@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Publish: the one compare-and-swap that makes output, datum index and provenance visible together.
 
-    published   is a commit of this job between its base, or where the two parted, and the head?
+    published   is a commit of this job behind the head, and not behind its base?
                 then somebody came to this point before
     fenced      is the job still this driver's? has it been killed? is the pipeline there, and the
                 branch no other's?
@@ -18,6 +18,7 @@ and nothing of the user's code runs again; only files that begin with the commit
 datums append to, are made anew, since their epoch is its clock.
 """
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -151,15 +152,22 @@ def find_commit_of(
 
 
 def _above(lake: Lake, output: Repository, head: Commit, job: str, base: Commit) -> Commit | None:
-    """Walk back to what was there before the job: the branch may have been reset below its base."""
-    commits, found = lake.tables(output).commits, head
-    kinship = Kinship.of(lake.store, output)
-    while not kinship.is_ancestor(found, base, or_self=True):
+    """Walk back to what was there before the job, by all parents, first parents first.
+
+    The branch may have been reset since, below its base, or to a merge that brings the job's
+    commit. Nearly always the head is the base, and nothing is walked.
+    """
+    commits, kinship = lake.tables(output).commits, Kinship.of(lake.store, output)
+    waiting, seen = deque([head]), {head.id}
+    while waiting:
+        found = waiting.popleft()
+        if kinship.is_ancestor(found, base, or_self=True):
+            continue
         if job_of(found) == job:
             return found
-        if not found.parents:
-            return None
-        found = commits.get(found.parents[0].encode()).record
+        parents = [name for name in found.parents if name not in seen]
+        seen.update(parents)
+        waiting.extend(commits.get(name.encode()).record for name in parents)
     return None
 
 

@@ -10,13 +10,16 @@ import pytest
 from lochan.errors import Conflict, LochanError
 from lochan.faults import Crashed, Fault
 from lochan.kv import faulty as faulty_kv
+from lochan.model.ids import BranchName
 from lochan.objects import faulty as faulty_objects
 from lochan.objects.store import ObjectStore
+from lochan.operations.branches import create_branch
 from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.findings import Severity
 from lochan.operations.fsck import fsck
 from lochan.operations.gc.held import holds
 from lochan.operations.hard_reset import hard_reset
+from lochan.operations.merge import MergeRequest, merge
 from lochan.operations.reference import commit_of
 from lochan.pipelines.attempts.input_files import InputFiles
 from lochan.pipelines.attempts.output_files import Out
@@ -150,6 +153,22 @@ def test_rel_P5_a_job_is_published_once_though_its_output_was_reset_below_its_ba
     world.world.sleep(LEASE_S + 1)
     with pytest.raises(Crashed):
         world.again().drive(job, dying(Step.PUBLISHED))
+    world.again().drive_at_last(job)
+    require_one_commit(world)
+
+
+def test_rel_P5_a_job_is_published_once_though_its_output_was_reset_to_a_merge_that_has_it(
+    world: PipelineWorld,
+) -> None:
+    job, where = job_of(world), (world.lake.forcing(), world.repository(THUMBS))
+    dev = BranchName("dev")
+    create_branch(*where, dev, commit_of(*where, MAIN).id)
+    commit(*where, dev, CommitRequest("ada", "beside", allow_empty=True))
+    with pytest.raises(Crashed):
+        world.again().drive(job, dying(Step.PUBLISHED))
+    merge(*where, dev, commit_of(*where, MAIN), MergeRequest("ada"))
+    hard_reset(*where, MAIN, commit_of(*where, dev))
+    world.world.sleep(LEASE_S + 1)
     world.again().drive_at_last(job)
     require_one_commit(world)
 
