@@ -31,7 +31,7 @@ from lochan.model.instant import from_seconds
 from lochan.model.records import Commit, OpenCommit, Repository, Slot
 from lochan.operations.allowed import Action
 from lochan.operations.lake import Lake
-from lochan.operations.open_commits.change_since import Decide, always
+from lochan.operations.open_commits.file_change import Decide, always
 from lochan.operations.open_commits.file_tree import FileTrees
 from lochan.operations.open_commits.land import Growth, begin, land
 from lochan.operations.open_commits.published import MARK, attempts_of, close, find_published
