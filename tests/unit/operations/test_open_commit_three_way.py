@@ -188,6 +188,25 @@ def test_of_sources_that_change_properties_the_last_one_wins(
     assert made.metadata == next(said for said in reversed(several) if said)
 
 
+behind = st.lists(files, min_size=1, max_size=3).map(tuple)
+
+
+@given(files, st.lists(st.builds(Brought, behind, files, behind), max_size=3))
+def test_nothing_comes_but_from_the_sources_and_nothing_goes_but_what_was_behind_them(
+    target: Entry | None, sources: list[Brought]
+) -> None:
+    change = merged(sources, target)
+    made = applied(target, change, NEW, EPOCH, as_block)
+    there, content = (Counter(read(each) or ()) for each in (target, made))
+    assert content <= sum((Counter(read(each.right) or ()) for each in sources), there)
+    if not change.delete:
+        known = {name for each in sources for one in each.earlier for name in read(one) or ()}
+        assert content >= Counter({name: n for name, n in there.items() if name not in known})
+    if made is not None and target is not None and not change.delete:
+        said = [properties_of(each.right) for each in sources if each.right is not None]
+        assert properties_of(made) in [properties_of(target), *said]
+
+
 @given(texts, texts)
 def test_pieces_of_two_versions_are_aligned_in_order_and_as_many_as_can_be(
     before: Text, after: Text

@@ -2,7 +2,8 @@
 """Cancel an open commit: it has failed, with a reason, and is nobody's parent (F6).
 
 One that is being finished may be published at this very moment. Then the commit stands, whatever
-was said here, and its record says so when somebody finishes or cancels it again.
+was said here: who asks for it, finishes it or cancels it again learns that, and the last two have
+its record say so.
 """
 
 from lochan.errors import InvalidInput
