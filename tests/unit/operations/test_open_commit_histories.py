@@ -97,6 +97,9 @@ class History:
         return [self.made[each] for each in shared if not any(each in w for w in ways.values())]
 
 
+GROWS = ("put", "revert", "", "dest-wins", "source-wins")  # one file, of more or fewer blocks
+
+
 steps = st.lists(
     st.tuples(
         st.sampled_from(
@@ -187,4 +190,44 @@ def _refs(desk: Desk, commit: Commit) -> dict[str, list[str]]:
     return {
         row.key.decode(): [block.hash.hex() for block in decode_entry(row.value).blocks]
         for row in cursor
+    }
+
+
+@settings(max_examples=60, deadline=None)
+@given(steps, st.sampled_from(["put", "over", "delete", "revert"]))
+def test_pach_M1_pach_M2_a_squash_of_one_commit_equals_its_replay(
+    taken: list[tuple[str, str, str, str]], kind: str
+) -> None:
+    history = grown(taken)
+    desk = history.desk
+
+    def by(target: str, *, squash: bool) -> list[Files]:
+        made = desk.merge(desk.head("dev"), branch=target, squash=squash)
+        return [history.files(each) for each in made]
+
+    for name in ("one", "two"):
+        create_branch(*desk.where, BranchName(name), desk.head("dev").id)
+        history.step("source-wins", name, "main", "")
+        history.keep(desk.commit(branch=name, g=b"<t>"))
+    history.step(kind, "dev", "side", "f")
+    assert by("one", squash=True) == by("two", squash=False)
+
+
+@settings(max_examples=60, deadline=None)
+@given(steps.map(lambda taken: [(kind, *rest, "f") for kind, *rest, _ in taken if kind in GROWS]))
+def test_pach_M4_the_order_of_sources_says_only_in_which_order_their_blocks_come(
+    taken: list[tuple[str, str, str, str]],
+) -> None:
+    history = grown(taken)
+    desk = history.desk
+    dev, side = desk.head("dev"), desk.head("side")
+    found = []
+    for number, sources in enumerate([(dev, side), (side, dev)]):
+        branch = f"to{number}"
+        create_branch(*desk.where, BranchName(branch), desk.head().id)
+        desk.merge(*sources, branch=branch, squash=True)
+        found.append(history.files(desk.head(branch)))
+    one, other = found
+    assert {path: sorted(there) for path, there in one.items()} == {
+        path: sorted(there) for path, there in other.items()
     }

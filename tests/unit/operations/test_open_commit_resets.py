@@ -24,7 +24,9 @@ from lochan.operations.branches import create_branch, delete_branch
 from lochan.operations.hard_reset import hard_reset
 from lochan.operations.lake import Lake
 from lochan.operations.open_commits.cancel_commit import cancel_commit
+from lochan.operations.open_commits.inspect_commit import inspect_commit
 from lochan.operations.open_commits.published import MARK
+from lochan.operations.protection import add_branch_protection
 from lochan.refs.clock_index import ClockIndex
 from lochan.refs.open_commits import State, get_open_commit, state_of
 from support.lakes import open_stage
@@ -257,3 +259,120 @@ def test_what_lost_its_swap_is_not_named_for_ever() -> None:
     assert next(others, None) is None
     assert ground.record().attempts[-1] == made.id
     assert len(ground.record().attempts) == 1
+
+
+def cancelled_before_it_moves(ground: Ground) -> Plan:
+    """Let a commit be cancelled right before its branch is moved, and the process die after it."""
+
+    def plan(call: Call) -> Fault:
+        if call.operation == "set_if" and call.key.startswith(b"branches/"):
+            cancel_commit(*ground.desk.where, ground.opened.id)
+            return Fault.CRASH_AFTER
+        return Fault.OK
+
+    return plan
+
+
+BEGINNINGS = pytest.mark.parametrize("start", [follows, continues, begins])
+
+
+@BEGINNINGS
+def test_a_commit_that_was_cancelled_as_it_was_published_is_found_by_finishing_it_again(
+    start: Start,
+) -> None:
+    ground = Ground(start)
+    with suppress(Crashed):
+        ground.dying(cancelled_before_it_moves(ground)).finish(ground.opened)
+    (made,) = ground.published()
+    assert state_of(ground.record()) is State.FAILED
+    assert ground.desk.finish(ground.opened) == made
+    ground.require_once()
+    with pytest.raises(Conflict, match="is finished"):
+        ground.desk.finish(ground.opened)
+
+
+@BEGINNINGS
+def test_a_commit_that_was_cancelled_as_it_was_published_is_found_by_cancelling_it_again(
+    start: Start,
+) -> None:
+    ground = Ground(start)
+    with suppress(Crashed):
+        ground.dying(cancelled_before_it_moves(ground)).finish(ground.opened)
+    with pytest.raises(Conflict, match="is finished"):
+        cancel_commit(*ground.desk.where, ground.opened.id)
+    ground.require_once()
+
+
+@BEGINNINGS
+def test_pach_F4_the_id_of_a_commit_that_was_cancelled_as_it_was_published_names_that(
+    start: Start,
+) -> None:
+    ground = Ground(start)
+    with suppress(Crashed):
+        ground.dying(cancelled_before_it_moves(ground)).finish(ground.opened)
+    (made,) = ground.published()
+    told = inspect_commit(*ground.desk.where, ground.opened.id)
+    assert (told.id, told.error) == (made.id, "")
+    assert ground.desk.read("f", ground.opened.id) == b"01"
+
+
+@pytest.mark.parametrize("fault", [Fault.LOST_REQUEST, Fault.LOST_RESPONSE, Fault.CRASH_BEFORE])
+def test_a_repair_of_a_failed_record_that_fails_anywhere_ends_in_the_commit(fault: Fault) -> None:
+    for number in count(1):
+        ground = Ground(follows)
+        with suppress(Crashed):
+            ground.dying(cancelled_before_it_moves(ground)).finish(ground.opened)
+        failed = False
+        try:
+            ground.dying(fail_nth(number, fault)).finish(ground.opened)
+        except (LochanError, Crashed):
+            failed = True
+            with suppress(Conflict):  # it is finished
+                ground.desk.finish(ground.opened)
+        ground.require_once()
+        if not failed and number >= TRIES:
+            return
+
+
+def test_a_second_finish_names_the_commit_though_its_branch_was_deleted() -> None:
+    ground = Ground(follows)
+    with suppress(Crashed):
+        ground.dying(dies_once_moved()).finish(ground.opened)
+    (made,) = ground.published()
+    delete_branch(*ground.desk.where, DEV)
+    assert ground.desk.finish(ground.opened) == made
+    ground.require_once()
+
+
+def test_a_second_finish_names_the_commit_though_its_branch_is_protected_now() -> None:
+    ground = Ground(follows)
+    with suppress(Crashed):
+        ground.dying(dies_once_moved()).finish(ground.opened)
+    (made,) = ground.published()
+    add_branch_protection(*ground.desk.where, DEV)
+    assert ground.desk.finish(ground.opened) == made
+    ground.require_once()
+
+
+def test_a_finish_that_is_overtaken_and_finds_no_branch_names_what_the_other_published() -> None:
+    ground = Ground(follows)
+
+    def overtaken(call: Call) -> Fault:
+        if call.operation == "set_if" and call.key.startswith(b"branches/"):
+            with suppress(Conflict):
+                ground.desk.finish(ground.opened)
+                delete_branch(*ground.desk.where, DEV)
+        return Fault.OK
+
+    told = ground.dying(overtaken).finish(ground.opened)
+    assert [told] == ground.published()
+
+
+def dies_once_moved() -> Plan:
+    """Let a process die right after it has moved a branch."""
+
+    def plan(call: Call) -> Fault:
+        is_move = call.operation == "set_if" and call.key.startswith(b"branches/")
+        return Fault.CRASH_AFTER if is_move else Fault.OK
+
+    return plan

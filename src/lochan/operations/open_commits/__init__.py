@@ -17,6 +17,6 @@ but for reverts and merges that prefer one side; so "what came since that commit
 look-ups, however long history is. The seed's Diff rows are computed from two trees (`diffs`).
 
 Reading order: file_change (what a commit does to a file), file_view (what a commit shows), slot and
-start_commit, writing and put_file, file_tree and land, finish_commit; change_since and brought
-(what a commit did, done to another version), merge_commits.
+start_commit, writing and put_file, file_tree and land, finish_commit; alignment,
+three_way and brought (what a commit did, done to another version), merge_commits.
 """

@@ -16,7 +16,7 @@ from lochan.model.codec import decode_entry
 from lochan.model.entry import Entry
 from lochan.model.ids import EMPTY_TREE, MetaRangeId
 from lochan.model.records import Commit, ValueRecord
-from lochan.operations.open_commits.change_since import Decide, change_since
+from lochan.operations.open_commits.three_way import Brought
 from lochan.refs.kinship import Kinship
 
 
@@ -41,17 +41,32 @@ def trees_behind(
 
 
 def brought(
-    snapshots: Snapshots, earlier: Sequence[MetaRangeId], tree: MetaRangeId
-) -> Iterator[tuple[bytes, Decide]]:
-    """Decide on what a tree brings to one that has the earlier trees behind it, in key order."""
-    streams = [_versions(snapshots, number, left, tree) for number, left in enumerate(earlier)]
+    snapshots: Snapshots,
+    earlier: Sequence[MetaRangeId],
+    tree: MetaRangeId,
+    parted: Sequence[MetaRangeId],
+) -> Iterator[tuple[bytes, Brought]]:
+    """Give what a tree brings to one that has the earlier trees behind it, in key order.
+
+    `parted` are the trees where it parted from the target, which others may lie behind.
+    """
+    trees = list(dict.fromkeys((*earlier, *parted)))
+    streams = [_versions(snapshots, number, left, tree) for number, left in enumerate(trees)]
     merged = heapq.merge(*streams, key=itemgetter(0, 1))
     for key, several in groupby(merged, key=itemgetter(0)):
-        rows = {row.number: row for row in several}
+        rows = {trees[row.number]: row for row in several}
         right = next(iter(rows.values())).right
         # A tree without a row has the file as it is now.
-        lefts = [rows[n].left if n in rows else right for n in range(len(earlier))]
-        yield key, change_since(lefts, right)
+        lefts = {each: rows[each].left if each in rows else right for each in trees}
+        if not rows.keys().isdisjoint(earlier):
+            yield (
+                key,
+                Brought(
+                    tuple(lefts[each] for each in earlier),
+                    right,
+                    tuple(lefts[each] for each in parted),
+                ),
+            )
 
 
 def _versions(

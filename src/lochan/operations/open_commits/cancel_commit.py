@@ -2,7 +2,8 @@
 """Cancel an open commit: it has failed, with a reason, and is nobody's parent (F6).
 
 One that is being finished may be published at this very moment. Then the commit stands, whatever
-was said here, and its record says so in the end.
+was said here: who asks for it, finishes it or cancels it again learns that, and the last two have
+its record say so.
 """
 
 from lochan.errors import InvalidInput
@@ -25,10 +26,12 @@ def cancel_commit(
     if not error:
         raise InvalidInput("say why the commit failed", code="reason-needed")
     opened = get_open_commit(lake.store, repository, open_id).record
-    if state_of(opened) in {State.PUBLISHED, State.FAILED}:
+    if state_of(opened) is State.PUBLISHED:
         raise not_open(opened)
     made = find_published(lake, repository, opened)
     if made is None:
+        if state_of(opened) is State.FAILED:
+            raise not_open(opened)
         close(lake, repository, opened, error=error)
         return
     close(lake, repository, opened, commit_id=made.id)

@@ -12,10 +12,11 @@ from lochan.model.clock import CommitNumber, own, parse_commit_number
 from lochan.model.ids import BranchName, LineageId
 from lochan.model.records import Commit, OpenCommit, Repository
 from lochan.operations.lake import Lake
+from lochan.operations.open_commits.published import find_published
 from lochan.operations.reference import commit_of
 from lochan.refs.branches import list_branches
 from lochan.refs.clock_index import ClockIndex
-from lochan.refs.open_commits import State, find_open_commit, state_of
+from lochan.refs.open_commits import find_open_commit, state_of
 
 _SLASHES = 2  # in repo/branch/int
 
@@ -37,14 +38,13 @@ def finished_commit(lake: Lake, repository: Repository, name: str) -> Commit:
 def any_commit(lake: Lake, repository: Repository, name: str) -> Commit | OpenCommit:
     """Find a commit by a name of either kind, or an open one by its id.
 
-    An open commit's id goes on naming the commit that came of it, while its record is kept.
+    An open commit's id goes on naming the commit that came of it, while its record is kept; also
+    where that does not say so yet.
     """
     opened = find_open_commit(lake.store, repository, name) if name else None
     if opened is None:
         return commit_of(lake, repository, _local_ref(repository, name))
-    if state_of(opened.record) is State.PUBLISHED:
-        return lake.tables(repository).commits.get(opened.record.commit_id.encode()).record
-    return opened.record
+    return find_published(lake, repository, opened.record) or opened.record
 
 
 def _local_ref(repository: Repository, name: str) -> str:

@@ -20,8 +20,9 @@ from lochan.model.entry import Block, Entry
 from lochan.model.ids import EMPTY_TREE, MetaRangeId, ObjectKey
 from lochan.model.records import Commit, Repository, ValueRecord
 from lochan.operations.lake import Lake
+from lochan.operations.open_commits.alignment import Piece
 from lochan.operations.open_commits.commit_name import Numbers, finished_commit
-from lochan.operations.open_commits.file_change import FileChange, Piece, change_between
+from lochan.operations.open_commits.file_change import FileChange, change_between
 from lochan.operations.open_commits.file_view import SEPARATOR, directories_of, valid_file_path
 
 _BEHIND: Final = bytes([SEPARATOR[0] + 1])  # comes behind all that lies in a directory

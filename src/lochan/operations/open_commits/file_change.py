@@ -2,44 +2,51 @@
 """What a commit does to one file: take away what was there, or some of it, and append pieces.
 
 This is the seed's Append, with what its blockrefs stand for. Changes are put one after the other
-(`then`) or beside each other (`beside`), and applied to the version below (`applied`). What a
-commit did is told from two versions of a file by `change_between`, in the words of the seed's rows;
-what that means for yet another version, by `change_since`.
+(`then`), and applied to the version below (`applied`). What a commit did is told from two versions
+of a file by `change_between`, in the words of the seed's rows; what commits do to yet another
+version, by `merged`.
 
 Versions of one file share their epoch. Mostly one begins with the blocks of the other; but a revert
-takes blocks away, and a merge that prefers one side has others. A plain object has no epoch.
-Appending to it makes it the first block, so a file that begins with the very object is a later
-version of it.
+takes blocks away, and a merge that prefers one side has others. A plain object has no epoch: the
+same bytes are the same file, whatever is said of them. Appending to it makes it the first block, so
+a file that begins with the very object is a later version of it.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import NamedTuple
 
-from lochan.model.entry import Block, Entry, entry_of_blocks, identity
+import msgspec
+
+from lochan.model.entry import DEFAULT_CONTENT_TYPE, Block, Entry, entry_of_blocks
 from lochan.model.instant import Instant
 from lochan.model.records import Clock
+from lochan.operations.open_commits.alignment import Piece
 
-# An entry among pieces is a plain object, whole.
-Piece = Block | Entry
 AsBlock = Callable[[Entry], Block]
-Mark = bytes | str
+
+
+class Properties(NamedTuple):
+    """What is said of a file, beside its bytes."""
+
+    metadata: Mapping[str, str]
+    content_type: str
 
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What was there goes, or of it what is `taken`; then pieces are appended."""
+    """What was there goes, or of it the pieces at some places; then pieces are appended."""
 
     delete: bool = False
     pieces: tuple[Piece, ...] = ()
     is_file: bool = True  # the path is a file afterwards
-    taken: tuple[Piece, ...] = ()
-    begins: Clock | str | None = None  # which file the pieces are the beginning of
+    gone: frozenset[int] = frozenset()
     creates: bool = True  # where nothing is, or is left, there is an empty file
+    properties: Properties | None = None  # None: they stay as they are
 
     def then(self, later: "FileChange") -> "FileChange":
-        """Give the change that is this one and then another, neither of which takes blocks."""
+        """Give the change that is this one and then another, both as puts and deletions are."""
         if later.delete:
             return later
         return FileChange(self.delete, self.pieces + later.pieces)
@@ -48,30 +55,16 @@ class FileChange:
 DELETED = FileChange(delete=True, is_file=False, creates=False)
 UNCHANGED = FileChange()  # of a file that is there; where none is, it makes an empty one
 
+# Says how a file changes, given what it is below the change.
+Decide = Callable[[Entry | None], FileChange]
 
-def beside(changes: Iterable[FileChange]) -> FileChange:
-    """Give the change that is several, all of the same version, in their order (M5).
 
-    Appends come one after the other; what is deleted or taken is of what was below, not of the
-    others'. Several that begin with versions of one file, which they brought back, bring once what
-    these share (M4).
-    """
-    both = FileChange(is_file=False, creates=False)
-    begun: dict[Clock | str, tuple[Piece, ...]] = {}
-    for change in changes:
-        pieces = change.pieces
-        if change.begins is not None:
-            known = begun.get(change.begins, ())
-            pieces = pieces[shared_beginning(known, pieces) :]
-            begun[change.begins] = known + pieces
-        both = FileChange(
-            both.delete or change.delete,
-            both.pieces + pieces,
-            both.is_file or change.is_file,
-            both.taken + without(change.taken, both.taken),
-            creates=both.creates or change.creates,
-        )
-    return both
+UNSAID = Properties({}, DEFAULT_CONTENT_TYPE)
+
+
+def always(change: FileChange) -> Decide:
+    """Decide on a change whatever is below."""
+    return lambda _: change
 
 
 def is_plain(entry: Entry) -> bool:
@@ -82,7 +75,9 @@ def is_plain(entry: Entry) -> bool:
 def is_same_file(one: Entry, other: Entry) -> bool:
     """Say whether two entries are versions of one file."""
     if is_plain(one) and is_plain(other):
-        return identity(one) == identity(other)
+        tags = {one.e_tag, other.e_tag}
+        same = one.address == other.address or (len(tags) == 1 and tags != {""})
+        return same and one.size == other.size
     if is_plain(one) or is_plain(other):
         plain, grown = (one, other) if is_plain(one) else (other, one)
         first = grown.blocks[0] if grown.blocks else None
@@ -107,8 +102,7 @@ def change_between(left: Entry | None, right: Entry | None) -> FileChange:
     kept = None if left is None else shared_blocks(left, right)
     if kept is not None:
         return FileChange(pieces=right.blocks[kept:], creates=False)
-    begins = right.address if is_plain(right) else right.epoch
-    return FileChange(left is not None, pieces_of(right), begins=begins)
+    return FileChange(left is not None, pieces_of(right))
 
 
 def applied(
@@ -119,25 +113,33 @@ def applied(
         return None
     kept = None if change.delete else below
     there = () if kept is None else pieces_of(kept)
-    left = without(there, change.taken)
-    if kept is not None and not change.pieces and len(left) == len(there):
-        return kept
+    if kept is not None and not change.pieces and not change.gone:
+        return _said(kept, change.properties)
+    left = [piece for place, piece in enumerate(there) if place not in change.gone]
     if not left and not change.pieces and not change.creates:
         return None
     only = change.pieces[0] if len(change.pieces) == 1 and kept is None else None
     if isinstance(only, Entry):
-        return only
+        return _said(only, change.properties)
     pieces = (*left, *change.pieces)
     blocks = [as_block(piece) if isinstance(piece, Entry) else piece for piece in pieces]
-    if kept is None:
-        return entry_of_blocks(blocks, epoch, last_modified=now)
+    said = change.properties or (properties_of(kept) if kept else UNSAID)
     return entry_of_blocks(
         blocks,
-        kept.epoch or epoch,
+        (kept and kept.epoch) or epoch,
         last_modified=now,
-        metadata=kept.metadata,
-        content_type=kept.content_type,
+        metadata=said.metadata,
+        content_type=said.content_type,
     )
+
+
+def _said(entry: Entry, properties: Properties | None) -> Entry:
+    return entry if properties is None else msgspec.structs.replace(entry, **properties._asdict())
+
+
+def properties_of(entry: Entry) -> Properties:
+    """Give what is said of a file."""
+    return Properties(entry.metadata, entry.content_type)
 
 
 def pieces_of(entry: Entry) -> tuple[Piece, ...]:
@@ -145,27 +147,7 @@ def pieces_of(entry: Entry) -> tuple[Piece, ...]:
     return (entry,) if is_plain(entry) else entry.blocks
 
 
-def shared_beginning(one: Sequence[Piece], other: Sequence[Piece]) -> int:
-    """Count the pieces that two lists begin with."""
+def shared_beginning(one: Sequence[Block], other: Sequence[Block]) -> int:
+    """Count the blocks that two lists begin with."""
     pairs = zip(one, other, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: _mark(pair[0]) == _mark(pair[1]), pairs))
-
-
-def without(pieces: Sequence[Piece], gone: Iterable[Piece]) -> tuple[Piece, ...]:
-    """Leave pieces out, once for each time that they are gone, the last ones first.
-
-    An object that was put whole has become a block where something was appended to it.
-    """
-    marks = Counter[Mark](map(_mark, gone))
-    left: list[Piece] = []
-    for piece in reversed(pieces):
-        mark = _mark(piece) if marks[_mark(piece)] else piece.address
-        if marks[mark]:
-            marks[mark] -= 1
-        else:
-            left.append(piece)
-    return tuple(reversed(left))
-
-
-def _mark(piece: Piece) -> Mark:
-    return piece.hash if isinstance(piece, Block) else piece.address
+    return sum(1 for _ in takewhile(lambda pair: pair[0].hash == pair[1].hash, pairs))

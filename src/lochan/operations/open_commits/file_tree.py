@@ -22,8 +22,7 @@ from lochan.model.instant import Instant
 from lochan.model.records import Clock, Repository, StagedEntry
 from lochan.operations.lake import Lake
 from lochan.operations.open_commits.blocks import as_block
-from lochan.operations.open_commits.change_since import Decide
-from lochan.operations.open_commits.file_change import applied
+from lochan.operations.open_commits.file_change import Decide, applied
 from lochan.operations.open_commits.file_view import SEPARATOR, directories_of
 from lochan.operations.open_commits.put_file import file_and_directory
 from lochan.staging.fold import changes

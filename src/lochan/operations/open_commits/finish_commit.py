@@ -25,13 +25,13 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from lochan.errors import Conflict, NotFound, NotUnique
+from lochan.errors import Conflict, NotFound, NotUnique, Refused
 from lochan.model.ids import EMPTY_TREE, CommitId, OpenCommitId
 from lochan.model.instant import from_seconds
 from lochan.model.records import Commit, OpenCommit, Repository, Slot
 from lochan.operations.allowed import Action
 from lochan.operations.lake import Lake
-from lochan.operations.open_commits.change_since import Decide, always
+from lochan.operations.open_commits.file_change import Decide, always
 from lochan.operations.open_commits.file_tree import FileTrees
 from lochan.operations.open_commits.land import Growth, begin, land
 from lochan.operations.open_commits.published import MARK, attempts_of, close, find_published
@@ -84,9 +84,9 @@ def _freeze(
     def frozen(current: OpenCommit | None) -> OpenCommit:
         if current is None:
             raise _gone(open_id)
-        if state_of(current) in {State.PUBLISHED, State.FAILED}:
+        if state_of(current) is State.PUBLISHED:
             raise not_open(current)
-        if state_of(current) is State.FINISHING:
+        if state_of(current) is not State.OPEN:
             return current  # somebody else's finish: go on with what that one said
         return msgspec.structs.replace(current, finished=now, message=message, metadata=metadata)
 
@@ -126,16 +126,24 @@ class _Finishing:
 
     def publish(self) -> Commit:
         """Publish the commit; gives the one that came of it, whoever published it."""
-        where = (self._lake, self._repository, self.opened.branch)
         try:
-            if self.opened.slot is Slot.BEGINS:
-                self._begin()
-            else:
-                land(*where, Action.COMMIT, self._grow)
+            self._require_unpublished(self.opened)
+            self._land()
         except _AlreadyPublishedError as found:
             return found.commit
         assert self._made is not None  # noqa: S101 - _grow makes it or raises
         return self._made
+
+    def _land(self) -> None:
+        try:
+            if self.opened.slot is Slot.BEGINS:
+                self._begin()
+            else:
+                where = (self._lake, self._repository, self.opened.branch)
+                land(*where, Action.COMMIT, self._grow)
+        except (NotFound, Refused):
+            self._look()  # its branch may have gone, or been closed, since it was published
+            raise
 
     def _begin(self) -> None:
         lake, repository, opened = self._lake, self._repository, self.opened
@@ -201,10 +209,10 @@ class _Finishing:
 
     def _require_unpublished(self, current: OpenCommit) -> None:
         """Go on with a record. Raises _AlreadyPublishedError, or Conflict for one that failed."""
-        if current.commit_id:
-            tables = self._lake.tables(self._repository)
-            raise _AlreadyPublishedError(get_commit(tables, current.commit_id))
-        if state_of(current) is State.FAILED:
+        if state_of(current) in {State.PUBLISHED, State.FAILED}:
+            found = find_published(self._lake, self._repository, current)
+            if found is not None:
+                raise _AlreadyPublishedError(found)
             raise not_open(current)
         self.opened = current
 

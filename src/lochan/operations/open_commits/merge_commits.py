@@ -9,8 +9,10 @@ behind it already is not brought again (M4), and where that is everything, nothi
 
 Files are put together block by block: appends of several sources follow each other in the order of
 the sources, and a deletion is of what the target holds, not of what the others append (M5). Blocks
-that a source took away, by a revert or in a merge, go from the target. There are no conflicts, but
-a path cannot be a file and a directory.
+that a source took away, by a revert or in a merge, go from the target, and do not come by another
+source that has them from the same commit. User metadata and content type come along where a source
+has changed them, the last source's where several did. `three_way` has the rules for one file. There
+are no conflicts, but a path cannot be a file and a directory.
 """
 
 from collections.abc import Mapping, Sequence

@@ -6,6 +6,10 @@ But before the branch is asked, the record names the commit that it is to be mov
 comes next asks the clock index of each that is named whether it was published, and never publishes
 twice. That answer stays, whatever became of the branch: what was published and then left behind by
 a reset, or went with its branch, was published, and is not brought back.
+
+A record that says "failed" may be wrong: it was written when nothing was published, but whoever had
+named a commit by then may have moved the branch after that, and died. So such a record is asked,
+too; it keeps its attempts.
 """
 
 from collections.abc import Iterator
@@ -19,6 +23,7 @@ from lochan.model.records import Commit, OpenCommit, Repository
 from lochan.operations.lake import Lake
 from lochan.operations.open_commits.writing import not_open
 from lochan.refs.clock_index import ClockIndex
+from lochan.refs.commits import get_commit
 from lochan.refs.notes import note_open_commit
 from lochan.refs.open_commits import State, open_commits, state_of
 
@@ -29,8 +34,10 @@ MARK: Final = ".lochan.open-commit"
 def find_published(lake: Lake, repository: Repository, opened: OpenCommit) -> Commit | None:
     """Look for the commit that came of an open one, on its branch or left behind.
 
-    Exact for what was published before the record was read.
+    Exact for what was published before the record was read, also where that says that it failed.
     """
+    if opened.commit_id:
+        return get_commit(lake.tables(repository), opened.commit_id)
     index = ClockIndex.of(lake.store, repository)
     for tried in attempts_of(lake, repository, opened):
         if index.find(own(tried)) == tried.id:
@@ -62,7 +69,8 @@ def close(
     Raises: Conflict, code not-open, when somebody has gone on finishing a commit since it was read
     by who says that it failed.
     """
-    note_open_commit(lake.store, lake.environment, repository, opened)
+    if opened.staging_token:
+        note_open_commit(lake.store, lake.environment, repository, opened)
 
     def ended(current: OpenCommit | None) -> OpenCommit | None:
         if current is None or state_of(current) is State.PUBLISHED:
@@ -73,11 +81,12 @@ def close(
             current, commit_id=commit_id, error=error, staging_token=StagingToken("")
         )
 
+    ends = {State.PUBLISHED, State.FAILED} if error else {State.PUBLISHED}
     open_commits(lake.store, repository).update(
         opened.id.encode(),
         ended,
         lake.environment,
-        landed=lambda now: now is None or state_of(now) in {State.PUBLISHED, State.FAILED},
+        landed=lambda now: now is None or state_of(now) in ends,
     )
 
 

@@ -8,6 +8,7 @@ from the target itself, or have been copied before, and does not come again.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Final
 
 from lochan.model.clock import Span
@@ -17,6 +18,7 @@ from lochan.operations.open_commits.brought import brought, trees_behind
 from lochan.operations.open_commits.file_tree import FileTrees
 from lochan.operations.open_commits.land import Growth
 from lochan.operations.open_commits.published import MARK
+from lochan.operations.open_commits.three_way import merged
 from lochan.operations.request import Said
 from lochan.refs.commits import get_commit
 from lochan.refs.expired import require_kept
@@ -71,7 +73,8 @@ def _tree(
     trees: FileTrees, growth: Growth, commit: Commit, earlier: tuple[MetaRangeId, ...]
 ) -> MetaRangeId:
     base = growth.head.meta_range_id if growth.head else EMPTY_TREE
-    changes = brought(trees.snapshots, earlier, commit.meta_range_id)
+    sources = brought(trees.snapshots, earlier, commit.meta_range_id, earlier)
+    changes = ((key, partial(merged, [source])) for key, source in sources)
     return trees.changed(base, changes, growth.clocks[-1])
 
 

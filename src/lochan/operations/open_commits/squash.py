@@ -13,14 +13,13 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from lochan.committed import Snapshots
-from lochan.model.entry import Entry
 from lochan.model.ids import EMPTY_TREE, MetaRangeId
 from lochan.model.records import Commit
 from lochan.operations.open_commits.brought import brought, trees_behind
-from lochan.operations.open_commits.change_since import Decide
-from lochan.operations.open_commits.file_change import FileChange, beside
+from lochan.operations.open_commits.file_change import Decide
 from lochan.operations.open_commits.file_tree import FileTrees
 from lochan.operations.open_commits.land import Growth
+from lochan.operations.open_commits.three_way import Brought, merged
 from lochan.operations.request import Said
 from lochan.refs.kinship import Kinship
 
@@ -30,6 +29,7 @@ class _Part(NamedTuple):
 
     earlier: tuple[MetaRangeId, ...]
     tree: MetaRangeId
+    parted: tuple[MetaRangeId, ...]
 
 
 def squashed(
@@ -46,28 +46,27 @@ def squashed(
 
 def _parts(kinship: Kinship, head: Commit | None, sources: Sequence[Commit]) -> Iterator[_Part]:
     """Give the part of each source that brings something."""
-    seen = [] if head is None else [head]
+    target = [] if head is None else [head]
+    seen = list(target)
     for source in sources:
         others = [*seen, *(other for other in sources if other.id != source.id)]
         if any(kinship.is_ancestor(source, other, or_self=True) for other in others):
             continue
-        yield _Part(trees_behind(kinship, source, seen), source.meta_range_id)
+        earlier = trees_behind(kinship, source, seen)
+        parted = trees_behind(kinship, source, target) if len(seen) > len(target) else earlier
+        yield _Part(earlier, source.meta_range_id, parted)
         seen.append(source)
 
 
 def _beside(snapshots: Snapshots, parts: Sequence[_Part]) -> Iterator[tuple[bytes, Decide]]:
     streams = [_numbered(number, brought(snapshots, *part)) for number, part in enumerate(parts)]
-    merged = heapq.merge(*streams, key=itemgetter(0, 1))
-    for key, rows in groupby(merged, key=itemgetter(0)):
-        yield key, partial(_decided, [decide for _, _, decide in rows])
+    rows = heapq.merge(*streams, key=itemgetter(0, 1))
+    for key, several in groupby(rows, key=itemgetter(0)):
+        yield key, partial(merged, [source for _, _, source in several])
 
 
 def _numbered(
-    number: int, changes: Iterable[tuple[bytes, Decide]]
-) -> Iterator[tuple[bytes, int, Decide]]:
-    for key, decide in changes:
-        yield key, number, decide
-
-
-def _decided(several: Sequence[Decide], below: Entry | None) -> FileChange:
-    return beside(decide(below) for decide in several)
+    number: int, sources: Iterable[tuple[bytes, Brought]]
+) -> Iterator[tuple[bytes, int, Brought]]:
+    for key, source in sources:
+        yield key, number, source

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What one file becomes where commits are brought to a version of it: replay and squash alike.
+
+Each source is compared with the version of a commit that the target has behind it, too, or with
+several: after a criss-cross there is no last one. Pieces are followed from version to version by
+their places (`alignment`), so that of equal ones the right one goes.
+
+    pieces        those that the source has and none of the earlier versions are appended. Those
+                  that an earlier version has and the source has not go from the target, and do not
+                  come from a source beside it that has them from there
+    another file  under the same path: the target's goes, and the source's is appended, whole
+    no file       where none was earlier, the source's is appended; if the target, or a source
+                  before this one, has brought back the same file, what that lacks
+    nothing       the source deleted it: the target's file goes, but nothing that others append
+    properties    metadata and content type are one thing: if the source has changed them, they
+                  are the source's, the last one's if several did; else they stay the target's
+
+Where one earlier version is of one file and one of another, the target tells which of the two it
+went on with: if with the other, the source decided against that one. A file that is not in the
+target, and of which nothing comes, stays away.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from itertools import chain, count
+from typing import NamedTuple
+
+from lochan.model.entry import Entry
+from lochan.model.records import Clock
+from lochan.operations.open_commits.alignment import Mark, Piece, aligned, marks_of
+from lochan.operations.open_commits.file_change import (
+    UNSAID,
+    FileChange,
+    Properties,
+    is_plain,
+    is_same_file,
+    pieces_of,
+    properties_of,
+)
+
+
+class Brought(NamedTuple):
+    """A file in a source, and in the commits that the target, or a source before, has as well.
+
+    `parted` are its versions where the source parted from the target itself.
+    """
+
+    earlier: tuple[Entry | None, ...]
+    right: Entry | None
+    parted: tuple[Entry | None, ...]
+
+
+def merged(sources: Sequence[Brought], below: Entry | None) -> FileChange:
+    """Say how the target's version changes by what sources bring, in their order."""
+    merge = _Merge(sources, below)
+    for source in sources:
+        merge.bring(source)
+    return merge.change()
+
+
+class _Version(NamedTuple):
+    """A version that has been looked at, and which pieces of the result its own are, if any."""
+
+    entry: Entry
+    places: dict[int, int]
+    goes_on: bool = True  # from what it has behind it; a target may have taken another way
+
+
+class _Said(NamedTuple):
+    """What a source says of its file."""
+
+    properties: Properties
+    changed: bool
+    brings: bool  # something of the file itself
+
+
+class _Merge:
+    """The result so far: its pieces are numbered, the target's first, then those appended."""
+
+    def __init__(self, sources: Sequence[Brought], below: Entry | None) -> None:
+        seen = [below, *(each for source in sources for each in (*source.earlier, source.right))]
+        self._mark = marks_of(pieces_of(version) for version in seen if version is not None)
+        self._marks: dict[int, list[Mark]] = {}  # of versions, which are held by `sources`
+        self._below = below
+        self._there = () if below is None else pieces_of(below)
+        self._added: list[Piece] = []
+        self._gone: set[int] = set()
+        self._deletes = False  # all that was there
+        self._begins_empty = self._stays_empty = False
+        self._brought: list[_Version] = []
+        self._epochs = defaultdict[Clock | None, list[_Version]](list)  # the same, by epoch
+        self._said: list[_Said] = []
+
+    def bring(self, source: Brought) -> None:
+        """Do to the result what led to a source."""
+        below, right = self._below, source.right
+        same = [version for version in source.earlier if _is_same(version, right)]
+        others = [each for each in source.earlier if each is not None and not _is_same(each, right)]
+        decided = below is not None and any(is_same_file(below, other) for other in others)
+        if not same or (decided and not _is_same(below, right)):
+            was = any(each is not None and not _is_same(each, right) for each in source.parted)
+            self._deletes |= was and (right is None or not _is_same(below, right))
+            self._begin(others, right)
+        else:
+            self._grow([version for version in same if version is not None], others, right)
+
+    def change(self) -> FileChange:
+        """Give what was done to the target's version."""
+        first = len(self._there)
+        pieces = tuple(
+            piece for place, piece in enumerate(self._added, first) if place not in self._gone
+        )
+        stays = self._stays_empty and self._below is not None and not self._deletes
+        return FileChange(
+            self._deletes,
+            pieces,
+            gone=frozenset(place for place in self._gone if place < first),
+            creates=self._begins_empty or stays,
+            properties=self._properties(),
+        )
+
+    def _begin(self, others: Sequence[Entry], right: Entry | None) -> None:
+        """Append a file whole; what sources brought of others that it had before does not come."""
+        for other in others:
+            self._gone |= self._places(other, range(len(pieces_of(other))), self._beside(other))
+        if right is None:
+            return
+        known = list(self._beside(right))
+        if self._below is not None and is_same_file(self._below, right):
+            known.insert(0, self._target(self._below))
+        places = dict[int, int]()
+        for version in known:
+            there = self._aligned(right, version.entry)
+            places |= {n: version.places[m] for n, m in there.items() if m in version.places}
+        anew = not known and not pieces_of(right)
+        self._begins_empty |= anew
+        brings = self._append(right, set(places), places) or anew
+        self._said.append(_Said(properties_of(right), properties_of(right) != UNSAID, brings))
+
+    def _grow(self, known: Sequence[Entry], others: Sequence[Entry], right: Entry | None) -> None:
+        """Take away what was taken from the versions that are known, and append what is new."""
+        targets = [] if self._below is None else [self._target(self._below)]
+        versions = [*known, *others]
+        kept = self._kept(versions, right)
+        gone = set[int]()
+        for version, places in zip(versions, kept, strict=True):
+            lost = [place for place in range(len(pieces_of(version))) if place not in places]
+            gone |= self._places(version, lost, [*targets, *self._beside(version)])
+        for version, places in zip(versions, kept, strict=True) if gone else ():
+            gone -= self._places(version, places, targets)
+        self._gone |= gone
+        if right is None:
+            return
+        self._stays_empty |= not pieces_of(right)
+        brings = self._append(right, {place for places in kept for place in places.values()}, {})
+        changed = properties_of(right) not in map(properties_of, known)
+        self._said.append(_Said(properties_of(right), changed, brings))
+
+    def _kept(self, versions: Sequence[Entry], right: Entry | None) -> list[dict[int, int]]:
+        """Say of each version which of its pieces are in the source, and where."""
+        if right is None:
+            return [{} for _ in versions]
+        found = [self._aligned(version, right) for version in versions]
+        if len(found) == 1:
+            return [_goes_on(found[0])]
+        behind = {place for places in found for place in places.values()}
+        return [
+            self._paired(version, right, places, behind - set(places.values()))
+            for version, places in zip(versions, found, strict=True)
+        ]
+
+    def _paired(
+        self, version: Entry, right: Entry, places: dict[int, int], free: set[int]
+    ) -> dict[int, int]:
+        """Pair what is left of a version with pieces that others have: their order may differ."""
+        theirs, paired = self._marked(right), dict(places)
+        for place, mark in enumerate(self._marked(version)):
+            if place not in places:
+                equal = min((n for n in free if theirs[n] == mark), default=None)
+                if equal is not None:
+                    paired[place] = equal
+                    free = free - {equal}
+        return paired
+
+    def _append(self, right: Entry, behind: Collection[int], places: dict[int, int]) -> bool:
+        """Append what a source has that is not behind it; says whether it has anything."""
+        mine, first = dict(places), len(self._added)
+        for place, piece in enumerate(pieces_of(right)):
+            if place not in behind:
+                mine[place] = len(self._there) + len(self._added)
+                self._added.append(piece)
+        version = _Version(right, mine)
+        self._brought.append(version)
+        self._epochs[right.epoch].append(version)
+        return len(self._added) > first
+
+    def _properties(self) -> Properties | None:
+        """Give what is said of the file, if that is not what is said of the target's."""
+        stays = None if self._below is None or self._deletes else properties_of(self._below)
+        now = stays
+        for said in self._said:
+            speaks = said.changed and (said.brings or stays is not None)
+            if speaks or (now is None and said.brings):
+                now = said.properties
+        return None if now == stays else now
+
+    def _target(self, below: Entry) -> _Version:
+        return _Version(below, {place: place for place in range(len(self._there))}, goes_on=False)
+
+    def _beside(self, entry: Entry) -> list[_Version]:
+        """Give the versions of a file in the sources so far."""
+        several = [self._epochs[entry.epoch], self._epochs[None]]
+        maybe = self._brought if is_plain(entry) else chain.from_iterable(several)
+        return [version for version in maybe if is_same_file(version.entry, entry)]
+
+    def _places(
+        self, version: Entry, wanted: Collection[int], others: Iterable[_Version]
+    ) -> set[int]:
+        """Find pieces of a version in the result, by way of others."""
+        found = set[int]()
+        for other in others if wanted else ():
+            there = self._aligned(version, other.entry)
+            there = _goes_on(there) if other.goes_on else there
+            found |= {other.places[there[n]] for n in wanted if there.get(n) in other.places}
+        return found
+
+    def _aligned(self, one: Entry, other: Entry) -> dict[int, int]:
+        return aligned(self._marked(one), self._marked(other))
+
+    def _marked(self, entry: Entry) -> list[Mark]:
+        found = self._marks.get(id(entry))
+        if found is None:
+            found = self._marks[id(entry)] = [self._mark(piece) for piece in pieces_of(entry)]
+        return found
+
+
+def _goes_on(places: dict[int, int]) -> dict[int, int]:
+    """Leave out what comes behind something new: it was appended, and is new as well."""
+    there = set(places.values())
+    first = next(place for place in count() if place not in there)
+    return {one: other for one, other in places.items() if other < first}
+
+
+def _is_same(one: Entry | None, other: Entry | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return is_same_file(one, other)
