@@ -13,7 +13,7 @@ from itertools import count
 import pytest
 
 from lochan.environment import RealEnvironment
-from lochan.errors import Conflict, LochanError
+from lochan.errors import Conflict, LochanError, NotFound, Refused
 from lochan.faults import Crashed, Fault
 from lochan.kv.drivers.memory import MemoryStore
 from lochan.kv.faulty import Call, Faulty, Plan, fail_nth
@@ -26,7 +26,7 @@ from lochan.operations.lake import Lake
 from lochan.operations.open_commits.cancel_commit import cancel_commit
 from lochan.operations.open_commits.inspect_commit import inspect_commit
 from lochan.operations.open_commits.published import MARK
-from lochan.operations.protection import add_branch_protection
+from lochan.operations.protection import add_branch_protection, remove_branch_protection
 from lochan.refs.clock_index import ClockIndex
 from lochan.refs.open_commits import State, get_open_commit, state_of
 from support.lakes import open_stage
@@ -74,10 +74,10 @@ class Ground:
     def reset(self, target: Commit) -> None:
         hard_reset(*self.desk.where, DEV, target, force=True)
 
-    def require_once(self) -> None:
+    def require_once(self, content: bytes = b"01") -> None:
         """See that the commit was published once, and that its record names it."""
         (made,) = self.published()
-        assert self.desk.files(made)["f"] == b"01"
+        assert self.desk.files(made)["f"] == content
         assert self.record().commit_id == made.id
 
 
@@ -352,6 +352,32 @@ def test_a_second_finish_names_the_commit_though_its_branch_is_protected_now() -
     add_branch_protection(*ground.desk.where, DEV)
     assert ground.desk.finish(ground.opened) == made
     ground.require_once()
+
+
+def test_a_commit_whose_branch_is_missing_stays_open_for_files() -> None:
+    ground = Ground(follows)
+    where = ground.desk.where
+    delete_branch(*where, DEV)
+    with pytest.raises(NotFound):
+        ground.desk.finish(ground.opened)
+    assert state_of(ground.record()) is State.OPEN
+    ground.desk.put(ground.opened, "f", b"2")
+    create_branch(*where, DEV, ground.last.id)
+    ground.desk.finish(ground.opened)
+    ground.require_once(b"012")
+
+
+@BEGINNINGS
+def test_a_commit_whose_branch_takes_no_commits_stays_open_for_files(start: Start) -> None:
+    ground = Ground(start)
+    add_branch_protection(*ground.desk.where, ground.opened.branch)
+    with pytest.raises(Refused):
+        ground.desk.finish(ground.opened)
+    assert state_of(ground.record()) is State.OPEN
+    ground.desk.put(ground.opened, "f", b"2")
+    remove_branch_protection(*ground.desk.where, ground.opened.branch)
+    ground.desk.finish(ground.opened)
+    ground.require_once(b"012")
 
 
 def test_a_finish_that_is_overtaken_and_finds_no_branch_names_what_the_other_published() -> None:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finish a commit: no more files, one tree, one commit on its branch.
 
-    1. freeze    compare-and-swap of the open commit's record: writers find it closed (see writing)
+    1. freeze    compare-and-swap of the open commit's record: writers find it closed (see writing);
+                 not while its branch is missing or takes no commits
     2. build     its rows, read as changes, over the head's tree; files that begin here get the
                  commit's own clock as their epoch
     3. attempt   compare-and-swap of the record, which names the commit that is to be published;
@@ -29,7 +30,7 @@ from lochan.errors import Conflict, NotFound, NotUnique, Refused
 from lochan.model.ids import EMPTY_TREE, CommitId, OpenCommitId
 from lochan.model.instant import from_seconds
 from lochan.model.records import Commit, OpenCommit, Repository, Slot
-from lochan.operations.allowed import Action
+from lochan.operations.allowed import Action, require_allowed
 from lochan.operations.lake import Lake
 from lochan.operations.open_commits.file_change import Decide, always
 from lochan.operations.open_commits.file_tree import FileTrees
@@ -78,7 +79,9 @@ def _freeze(
     message: str,
     metadata: Mapping[str, str],
 ) -> OpenCommit:
-    get_open_commit(lake.store, repository, open_id)  # or say that there is none
+    opened = get_open_commit(lake.store, repository, open_id).record
+    if state_of(opened) is State.OPEN:
+        _require_branch(lake, repository, opened)
     now = from_seconds(lake.environment.now())
 
     def frozen(current: OpenCommit | None) -> OpenCommit:
@@ -95,6 +98,18 @@ def _freeze(
     )
     assert found is not None  # noqa: S101 - frozen never gives None
     return found
+
+
+def _require_branch(lake: Lake, repository: Repository, opened: OpenCommit) -> None:
+    """Refuse while files can still be put: what is frozen takes none until its branch is there.
+
+    Raises: NotFound; Refused.
+    """
+    if opened.slot is Slot.BEGINS:
+        current = lake.branches.fresh_repository(repository)
+    else:
+        current = lake.branches.fresh(repository, opened.branch).repository
+    require_allowed(current, opened.branch, Action.COMMIT, force=lake.force)
 
 
 def _gone(open_id: OpenCommitId) -> NotFound:
