@@ -19,7 +19,7 @@ from lochan.kv.drivers.memory import MemoryStore
 from lochan.kv.faulty import Call, Faulty, Plan, fail_nth
 from lochan.model.clock import own
 from lochan.model.ids import BranchName
-from lochan.model.records import Branch, Commit, OpenCommit
+from lochan.model.records import Branch, Commit, OpenCommit, Repository
 from lochan.operations.branches import create_branch, delete_branch
 from lochan.operations.hard_reset import hard_reset
 from lochan.operations.lake import Lake
@@ -334,22 +334,15 @@ def test_a_repair_of_a_failed_record_that_fails_anywhere_ends_in_the_commit(faul
             return
 
 
-def test_a_second_finish_names_the_commit_though_its_branch_was_deleted() -> None:
+@pytest.mark.parametrize("closed", [delete_branch, add_branch_protection])
+def test_a_second_finish_names_the_commit_though_its_branch_is_gone_or_protected(
+    closed: Callable[[Lake, Repository, BranchName], object],
+) -> None:
     ground = Ground(follows)
     with suppress(Crashed):
         ground.dying(dies_once_moved()).finish(ground.opened)
     (made,) = ground.published()
-    delete_branch(*ground.desk.where, DEV)
-    assert ground.desk.finish(ground.opened) == made
-    ground.require_once()
-
-
-def test_a_second_finish_names_the_commit_though_its_branch_is_protected_now() -> None:
-    ground = Ground(follows)
-    with suppress(Crashed):
-        ground.dying(dies_once_moved()).finish(ground.opened)
-    (made,) = ground.published()
-    add_branch_protection(*ground.desk.where, DEV)
+    closed(*ground.desk.where, DEV)
     assert ground.desk.finish(ground.opened) == made
     ground.require_once()
 
