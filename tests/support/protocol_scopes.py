@@ -170,6 +170,10 @@ def merges(client: Mover) -> Sequence[Work]:
     return [client.merge("feature")]
 
 
+def resets_a(client: Mover) -> Sequence[Work]:
+    return [client.reset_key("a")]
+
+
 def reverts(client: Mover) -> Sequence[Work]:
     return [client.revert("second")]
 
@@ -345,6 +349,15 @@ SCOPES: dict[str, Scope] = {
     "reset, compact": Scope(
         STAGED, {"resetter": lambda c: [c.reset], "compactor": lambda c: [c.compact]}
     ),
+    "reset of a key, write": Scope(STAGED, {"resetter": resets_a, "writer": writes}),
+    "reset of a key, two commits": Scope(
+        STAGED,
+        {"resetter": resets_a, "committer": lambda c: [c.commit(), c.put("b", "b2"), c.commit()]},
+    ),
+    "reset of a key, commit of another": Scope(
+        TWO_KEYS, {"resetter": resets_a, "committer": commits}
+    ),
+    "reset of a key, merge": Scope(FEATURE, {"resetter": resets_a, "merger": merges}),
     "two commits in one server": Scope(
         STAGED, {"one": commits, "two": commits}, shared=frozenset({"one", "two"})
     ),

@@ -83,6 +83,14 @@ class ResetScene:
         branch = self.lake.branches.fresh(self.repository, MAIN).record
         return self.lake.tables(self.repository).commits.get(branch.commit_id.encode()).record
 
+    def line(self) -> list[Commit]:
+        """Give the commits from the first on to the head."""
+        commits = self.lake.tables(self.repository).commits
+        found = [self.head]
+        while found[-1] != self.first:
+            found.append(commits.get(found[-1].parents[0].encode()).record)
+        return found[::-1]
+
     def held(self, tip: Commit, key: ObjectKey) -> Record | None:
         """Give what a commit holds for a key."""
         return SNAPSHOTS.get(tip.meta_range_id, key)

@@ -6,16 +6,16 @@ a reset               is a write of what the head, or the target, holds
 the end of a branch   is a delete of all its keys, its making a write of all keys of its commit
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
-from lochan.model.ids import BranchName
+from lochan.model.ids import BranchName, ObjectKey
 from lochan.model.records import BranchProtectionRule, Commit
 from lochan.operations.branches import create_branch, delete_branch
 from lochan.operations.compact import compact
 from lochan.operations.hard_reset import hard_reset
 from lochan.operations.merge import MergeRequest, merge
 from lochan.operations.protection import set_branch_protection
-from lochan.operations.reset import reset
+from lochan.operations.reset import reset, reset_object
 from lochan.operations.seal import seal
 from lochan.operations.transplant import TransplantRequest, cherry_pick, revert
 from lochan.testing.simulation.history import Kind
@@ -107,22 +107,33 @@ class Mover(Client):
         self._told(lambda: compact(*self._where, MAIN))
 
     def reset(self) -> None:
-        """Forget what is staged: a write of what the head holds, which is known afterwards."""
+        """Forget what is staged."""
+        self._forgets(KEYS, lambda: reset(*self._where, MAIN))
+
+    def reset_key(self, key: str) -> Work:
+        """Forget what is staged for one key."""
+        object_key = ObjectKey(key.encode())
+        return lambda: self._forgets(key, lambda: reset_object(*self._where, MAIN, object_key))
+
+    def _forgets(self, keys: Iterable[str], work: Work) -> None:
+        """Note a write of what the head holds for some keys, which is known afterwards."""
         history = self.scene.history
         before = SNAPSHOTS.tree(
             next(self.scene.chain(self.scene.branches()[MAIN].commit_id)).meta_range_id
         )
-        operations = [history.invoke(Kind.WRITE, f"{MAIN}:{k}", before.get(k)) for k in KEYS]
+        operations = {
+            key: history.invoke(Kind.WRITE, f"{MAIN}:{key}", before.get(key)) for key in keys
+        }
 
-        def work() -> None:
-            reset(*self._where, MAIN)
+        def forget() -> None:
+            work()
             head = self.lake.branches.fresh(self.scene.repository, MAIN).record.commit_id
             tree = SNAPSHOTS.tree(self.lake.commits.tree(self.scene.repository, head))
-            for operation, key in zip(operations, KEYS, strict=True):
+            for key, operation in operations.items():
                 operation.identity = tree.get(key)
                 history.respond(operation)
 
-        self._told(work)
+        self._told(forget)
 
     def create_branch(self, name: str, commit: str) -> Work:
         head = self.scene.ground.commits[commit]

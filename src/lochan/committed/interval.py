@@ -19,6 +19,11 @@ class Interval:
         """Give the keys that begin with a prefix."""
         return cls(prefix, after_prefix(prefix))
 
+    @classmethod
+    def of(cls, key: bytes) -> "Interval":
+        """Give a single key."""
+        return cls(key, key + b"\0")
+
     def meets(self, min_key: bytes, max_key: bytes) -> bool:
         """Say whether any key between the two, both included, may lie inside."""
         return max_key >= self.start and (self.stop is None or min_key < self.stop)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Move a branch by a commit that does not come from its own staged writes: merge, revert and such.
 
-The branch must be clean when it begins; what is staged later stays staged. Rows that change nothing
-are sealed first: over another head they would be changes. The rest is in `move`.
+What is staged is sealed first: rows that change nothing would be changes over another head, and
+undo what was brought. Sealed, they go with the swap that moves the head, and what does change
+something is carried along under the new head (H7). The branch must be clean when it begins, unless
+it is allowed to be dirty; what is staged later stays staged. The rest is in `move`.
 """
 
 from lochan.errors import InvalidInput
@@ -35,7 +37,9 @@ def advance(
     """
     began = lake.branches.fresh(repository, name)
     require_allowed(began.repository, name, action, force=lake.force)
-    if not allow_dirty:
+    if allow_dirty:
+        seal(lake, repository, name)
+    else:
         settle(lake, repository, name)
     wanted = Request(said, began, make, action=action, force=lake.force)
     return move(lake, repository, name, wanted)

@@ -5,22 +5,17 @@ Everything: one compare-and-swap gives the branch a fresh staging token and take
 and the compacted base away. The tokens are noted for the cleaner before (H10). A write that was
 acknowledged before is forgotten; one under way finds its token gone, and stages again.
 
-A prefix or an object: what the commit holds is staged over what was staged: the committed row, or a
-tombstone where the commit has none. Such rows are no change (G8). They are written blindly: what a
-sealed token holds is never a reason to write nothing, and the branch is read again afterwards (H4).
-If its head moved meanwhile, they are written anew, as the new commit has them. Of a write of the
-same key at the same time, one of the two comes last and stands.
+A prefix or an object: everything staged is sealed and built into a tree, as a compaction would, and
+there the head's rows replace all others in question. One compare-and-swap names that tree as the
+one under the branch's staged rows and takes the sealed tokens away. So nothing is ever staged that
+repeats the head: a commit might seal such a row and publish it over a newer head. Writes that come
+after the sealing stay staged, also of these keys.
 
 A commit under way has sealed tokens and may have scanned them. It would publish what was just
-forgotten. So `resets` of the branch is counted up whenever sealed tokens are concerned: a committer
-that sees another number begins again with the tokens that are there then. Either its commit came
-first and the reset found nothing, or the reset came first and the commit has nothing of it.
+forgotten. So `resets` of the branch is counted up: a committer that sees another number begins
+again with the tokens that are there then. Either its commit came first and the reset found nothing,
+or the reset came first and the commit has nothing of it.
 """
-
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
-from functools import partial
-from itertools import chain, islice, takewhile
 
 import msgspec
 
@@ -28,20 +23,17 @@ from lochan.committed.interval import Interval
 from lochan.errors import Conflict, PredicateFailed, UnknownOutcome
 from lochan.kv.table import Stored
 from lochan.model.ids import BranchName, MetaRangeId, ObjectKey, StagingToken, new_staging_token
-from lochan.model.records import Branch, Repository, StagedEntry
+from lochan.model.records import Branch, Repository
 from lochan.operations.allowed import Action, require_allowed
+from lochan.operations.branch_reads import BranchRead
 from lochan.operations.lake import Lake
-from lochan.operations.stage import stage_rows
-from lochan.operations.view import tokens_of, tree_under
+from lochan.operations.seal import seal
+from lochan.operations.staged_tree import build
+from lochan.operations.view import as_base, tokens_of
 from lochan.refs.notes import note_tokens
 from lochan.refs.outcomes import begun
-from lochan.staging.fold import folded
 
 ATTEMPTS = 100
-_CHUNK_ROWS = 1000
-
-# Names the keys that are staged, or that the compacted base changes, on a branch.
-Touched = Callable[[Branch], Iterable[bytes]]
 
 
 def reset(lake: Lake, repository: Repository, name: BranchName) -> None:
@@ -65,16 +57,13 @@ def reset(lake: Lake, repository: Repository, name: BranchName) -> None:
 
 
 def reset_prefix(lake: Lake, repository: Repository, name: BranchName, prefix: bytes) -> None:
-    """Forget what is staged under a prefix; all else stays staged.
-
-    When it fails some keys may have been reset. Raises: as `reset`.
-    """
-    _restore(lake, repository, name, partial(_touched, lake, repository, prefix))
+    """Forget what is staged under a prefix; all else stays staged. Raises: as `reset`."""
+    _restore(lake, repository, name, Interval.under(prefix))
 
 
 def reset_object(lake: Lake, repository: Repository, name: BranchName, key: ObjectKey) -> None:
     """Forget what is staged for one object. Raises: as `reset`; not for a key that is not there."""
-    _restore(lake, repository, name, lambda _: [key])
+    _restore(lake, repository, name, Interval.of(key))
 
 
 def fresh_token(lake: Lake, repository: Repository, name: BranchName) -> StagingToken:
@@ -115,71 +104,40 @@ def contended(name: BranchName) -> Conflict:
     return Conflict(message, code="contended", branch=name)
 
 
-def _restore(lake: Lake, repository: Repository, name: BranchName, touched: Touched) -> None:
-    """Stage what the commit holds for some keys, until the commit was the same to the end."""
-    with ExitStack() as story:
-        for _ in range(ATTEMPTS):
-            stored = lake.branches.fresh(repository, name)
-            require_allowed(stored.repository, name, Action.RESET, force=lake.force)
-            tree = lake.commits.tree(repository, stored.record.commit_id)
-            written = False
-            for keys in _chunks(touched(stored.record)):
-                rows = _committed(lake, repository, tree, keys)
-                stage_rows(lake, repository, name, rows)
-                if not written:
-                    story.enter_context(begun(f"resetting keys of branch {name!r}"))
-                written = True
-            if _stood(lake, repository, stored.record, written=written):
-                return
+def _restore(lake: Lake, repository: Repository, name: BranchName, within: Interval) -> None:
+    """Make a branch show what its commit holds within an interval of keys."""
+    _allowed(lake, repository, name)
+    seal(lake, repository, name)
+    for _ in range(ATTEMPTS):
+        stored = _allowed(lake, repository, name)
+        sealed = stored.record.sealed_tokens
+        if not sealed and not stored.record.compacted_base_meta_range_id:
+            return
+        tree, current = build(lake, repository, name, stored, sealed)
+        if tree is None or current.record.sealed_tokens != sealed:
+            continue
+        restored = _restored(lake, repository, current.record, tree.id, within)
+        if swap_reset(lake, repository, current, restored):
+            return
     raise contended(name)
 
 
-def _touched(lake: Lake, repository: Repository, prefix: bytes, branch: Branch) -> Iterator[bytes]:
-    """Name the keys under a prefix that may differ from the commit."""
-    staged = (row.key for row in folded(lake.staging, tokens_of(branch), prefix))
-    under = takewhile(lambda key: key.startswith(prefix), staged)
-    tree = lake.commits.tree(repository, branch.commit_id)
-    base = tree_under(lake, repository, branch)
-    if base == tree:
-        return under
-    snapshots = lake.storage(repository.storage_namespace).snapshots
-    differences = snapshots.diff(tree, base, Interval.under(prefix))
-    return chain(under, (change.key for some in differences for change in some))
-
-
-def _chunks(keys: Iterable[bytes]) -> Iterator[list[bytes]]:
-    source = iter(keys)
-    while chunk := list(islice(source, _CHUNK_ROWS)):
-        yield chunk
-
-
-def _committed(
-    lake: Lake, repository: Repository, tree: MetaRangeId, keys: list[bytes]
-) -> list[StagedEntry]:
-    """Give the rows that make keys show what a tree holds; an absent one has no identity."""
-    found = lake.storage(repository.storage_namespace).snapshots.get_many(tree, keys)
-    return [StagedEntry(row.key, row.identity, row.value) for row in found]
-
-
-def _stood(lake: Lake, repository: Repository, before: Branch, *, written: bool) -> bool:
-    """Say whether a branch was the same until after the writes, and hold off commits under way.
-
-    Tokens whose rows went while they were scanned were committed or compacted, which shows here, or
-    reset as well.
-    """
-    name = before.branch_id
+def _allowed(lake: Lake, repository: Repository, name: BranchName) -> BranchRead:
     stored = lake.branches.fresh(repository, name)
-    now = stored.record
-    if now.commit_id != before.commit_id:
-        return False
-    if now.compacted_base_meta_range_id != before.compacted_base_meta_range_id:
-        return False
-    if not written or not now.sealed_tokens:
-        return True
-    sealed = msgspec.structs.replace(
-        now,
-        staging_token=fresh_token(lake, repository, name),
-        sealed_tokens=tokens_of(now),
-        resets=now.resets + 1,
+    require_allowed(stored.repository, name, Action.RESET, force=lake.force)
+    return stored
+
+
+def _restored(
+    lake: Lake, repository: Repository, branch: Branch, tree: MetaRangeId, within: Interval
+) -> Branch:
+    """Make the record of a branch that shows a tree, but the head's rows within an interval."""
+    head = lake.commits.tree(repository, branch.commit_id)
+    snapshots = lake.storage(repository.storage_namespace).snapshots
+    shown = snapshots.replace(tree, head, [within])
+    return msgspec.structs.replace(
+        branch,
+        sealed_tokens=(),
+        compacted_base_meta_range_id=as_base(shown, head),
+        resets=branch.resets + 1,
     )
-    return swap_reset(lake, repository, stored, sealed)

@@ -141,7 +141,6 @@ def test_rel_H5_what_a_merge_brought_meanwhile_is_not_written_over(
     before: Callable[[Stage], None], meanwhile: Callable[[Stage], None]
 ) -> None:
     shown: list[bytes] = []
-    sealed = meanwhile is not merged
 
     def merge_and_look(stage: Stage) -> None:
         meanwhile(stage)
@@ -149,7 +148,7 @@ def test_rel_H5_what_a_merge_brought_meanwhile_is_not_written_over(
 
     for stage, harried in every_place(before, merge_and_look):
         ours = False
-        with suppress(*[Overtaken] * sealed):
+        with suppress(Overtaken):
             ours = put_if(harried, b"1", if_absent)
             assert content(stage)[b"a"] == (b"1" if ours else b"merged")
         assert not (shown and shown.pop() == b"merged" and ours)
@@ -162,15 +161,25 @@ def test_rel_H5_metadata_is_not_given_to_what_a_merge_replaced_meanwhile() -> No
 
     shown: list[bytes] = []
 
+    given = 0
+
     def merge_and_look(stage: Stage) -> None:
         merged(stage)
         shown.append(content(stage)[b"a"])
 
     for stage, harried in every_place(before, merge_and_look):
-        update_user_metadata(harried.lake, harried.repository, MAIN, KEY, {"owner": "ada"})
+        try:
+            update_user_metadata(harried.lake, harried.repository, MAIN, KEY, {"owner": "ada"})
+        except Conflict as error:
+            if error.code != "write-overtaken":
+                raise
+            shown.clear()
+            continue
+        given += 1
         assert not (shown and shown.pop() == b"merged") or content(stage)[b"a"] == b"merged"
         found = stat_object(stage.lake, stage.repository, MAIN, KEY)
         assert found.metadata == {"owner": "ada"}
+    assert given >= 10
 
 
 def test_conditions_say_what_they_say() -> None:

@@ -235,12 +235,14 @@ def test_rel_G5_a_write_that_may_be_committed_never_ends_as_surely_not_applied()
 def test_rel_G5_a_reset_that_has_begun_never_ends_as_surely_not_applied() -> None:
     stage = open_stage()
     put(stage, b"key")
-    looks: list[Call] = []
+    swaps: list[Call] = []
 
     def plan(call: Call) -> Fault:
-        if call.operation == "get" and call.key.startswith(BRANCHES):
-            looks.append(call)
-        return Fault.ERROR if len(looks) == 3 else Fault.OK  # before and after the write, then this
+        if len(swaps) == 2:  # the seal, and the reset, of which the answer was lost
+            return Fault.ERROR
+        if call.operation == "set_if" and call.key.startswith(BRANCHES):
+            swaps.append(call)
+        return Fault.LOST_RESPONSE if len(swaps) == 2 else Fault.OK
 
     lake = Lake.of(Faulty(stage.lake.store, plan, REAL), REAL, stage.lake.storage)
     with pytest.raises(UnknownOutcome):

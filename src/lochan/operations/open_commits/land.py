@@ -11,18 +11,18 @@ from typing import Protocol
 
 import msgspec
 
-from lochan.errors import Conflict, InvalidInput, LochanError
+from lochan.errors import Conflict, LochanError
 from lochan.kv.set_many import set_many
 from lochan.model.clock import NextClock, next_clock
 from lochan.model.codec import encode_commit
 from lochan.model.ids import BranchName, CommitId, LineageId, MetaRangeId, new_staging_token
 from lochan.model.keys import COMMITS, partition_of
 from lochan.model.records import Branch, Clock, Commit, Repository
-from lochan.operations.advance import settle
 from lochan.operations.allowed import Action, require_allowed
 from lochan.operations.lake import Lake
 from lochan.operations.publish import Chain, said_commit
 from lochan.operations.request import Candidate, Said
+from lochan.operations.seal import seal
 from lochan.operations.staged_tree import build
 from lochan.refs.branches import create_branch, first_resets
 from lochan.refs.clock_index import ClockIndex
@@ -59,7 +59,9 @@ def land(lake: Lake, repository: Repository, name: BranchName, action: Action, g
 
     Raises: NotFound; Refused; what `grow` raises; Conflict when others always came first.
     """
-    _seal_unchanged(lake, repository, name, action)
+    began = lake.branches.fresh(repository, name)
+    require_allowed(began.repository, name, action, force=lake.force)
+    seal(lake, repository, name)  # rows that change nothing would undo what comes (see advance)
     for _ in range(ATTEMPTS):
         stored = lake.branches.fresh(repository, name)
         require_allowed(stored.repository, name, action, force=lake.force)
@@ -75,20 +77,6 @@ def land(lake: Lake, repository: Repository, name: BranchName, action: Action, g
         if not growing.added or chain.publish(sealed, ()):
             return
     raise Conflict(f"branch {name!r} was changed by others {ATTEMPTS} times; try again")
-
-
-def _seal_unchanged(lake: Lake, repository: Repository, name: BranchName, action: Action) -> None:
-    """Seal staged rows that change nothing, so that they go with the tokens: they would undo us.
-
-    Rows of a branch with uncommitted changes stay staged over the new head.
-    """
-    stored = lake.branches.fresh(repository, name)
-    require_allowed(stored.repository, name, action, force=lake.force)
-    try:
-        settle(lake, repository, name)
-    except InvalidInput as error:
-        if error.code != "dirty-branch":
-            raise
 
 
 def begin(
