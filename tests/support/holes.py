@@ -40,6 +40,7 @@ from lochan.refs.notes import note_deleted, note_tokens
 from lochan.refs.tables import RepositoryTables, repositories
 from lochan.staging.area import StagingArea
 from lochan.staging.fold import changes, folded
+from lochan.staging.layers import layers_of
 from lochan.staging.sealed import Overlap, Tokens
 from lochan.turns import Turns, _Batch
 
@@ -56,7 +57,7 @@ def rel_H1(patch: Patch) -> None:
     ) -> tuple[StagedTree, BranchRead]:
         branch, under = stored.record, tree_under(lake, repository, stored.record)
         snapshots = lake.storage(repository.storage_namespace).snapshots
-        applied = snapshots.apply(under, changes(folded(lake.staging, tokens)))
+        applied = snapshots.apply(under, changes(folded(lake.staging, layers_of(branch, tokens))))
         return StagedTree(applied.id, tokens, branch.commit_id, under, branch.resets), stored
 
     patch.setattr(moving, "build", build)

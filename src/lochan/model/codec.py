@@ -45,6 +45,7 @@ from lochan.model.records import (
     BranchProtectionRule,
     Clock,
     Commit,
+    Forgotten,
     OpenCommit,
     Ordinal,
     Provenance,
@@ -122,6 +123,10 @@ def encode_branch(record: Branch) -> bytes:
             compacted_base_meta_range_id=record.compacted_base_meta_range_id,
             resets=record.resets,
             moves=record.moves,
+            forgotten=[
+                wire.Forgotten(start=one.start, stop=one.stop or b"", newest=one.newest)
+                for one in record.forgotten
+            ],
         )
         return message_bytes(message, record.unknown)
 
@@ -140,6 +145,10 @@ def decode_branch(data: bytes, where: str = "a branch record") -> Branch:
         compacted_base_meta_range_id=MetaRangeId(message.compacted_base_meta_range_id),
         resets=message.resets,
         moves=message.moves,
+        forgotten=tuple(
+            Forgotten(one.start, one.stop or None, StagingToken(one.newest))
+            for one in message.forgotten
+        ),
         unknown=unknown_fields(message),
     )
 

@@ -86,6 +86,8 @@ def plain_branch(branch: Branch) -> bytes | None:
         return None
     if branch.compacted_base_meta_range_id or branch.moves or not 0 < branch.resets < _LARGEST:
         return None
+    if branch.forgotten:
+        return None
     try:
         name, head = branch.branch_id.encode(), branch.commit_id.encode()
         token = branch.staging_token.encode()

@@ -67,6 +67,21 @@ class Ordinal(NamedTuple):
     first: int
 
 
+class Forgotten(NamedTuple):
+    """Keys that were reset, from `start` up to, not including, `stop`; None is no bound.
+
+    What the token `newest` and all older ones of its branch hold for them is not shown.
+    """
+
+    start: bytes
+    stop: bytes | None
+    newest: StagingToken
+
+    def covers(self, key: bytes) -> bool:
+        """Say whether a key is one of them."""
+        return self.start <= key and (self.stop is None or key < self.stop)
+
+
 class ValueRecord(NamedTuple):
     """What a key stands for: the bytes, and the identity by which two of them are compared."""
 
@@ -117,6 +132,8 @@ class Branch(msgspec.Struct, frozen=True, kw_only=True):
 
     `moves` counts how often the head went on to what was not staged here: a merge, an import. While
     both counts stand still, nothing comes to be under a token's rows but what writers staged.
+
+    `forgotten` are keys that were reset while others stayed staged (staging/layers.py).
     """
 
     branch_id: BranchName
@@ -129,6 +146,7 @@ class Branch(msgspec.Struct, frozen=True, kw_only=True):
     compacted_base_meta_range_id: MetaRangeId = MetaRangeId("")
     resets: int = 0
     moves: int = 0
+    forgotten: tuple[Forgotten, ...] = ()
     unknown: bytes = b""
 
 

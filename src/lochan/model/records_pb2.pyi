@@ -253,6 +253,7 @@ class Branch(_message.Message):
     COMPACTED_BASE_META_RANGE_ID_FIELD_NUMBER: _builtins.int
     RESETS_FIELD_NUMBER: _builtins.int
     MOVES_FIELD_NUMBER: _builtins.int
+    FORGOTTEN_FIELD_NUMBER: _builtins.int
     branch_id: _builtins.str
     commit_id: _builtins.str
     staging_token: _builtins.str
@@ -265,6 +266,8 @@ class Branch(_message.Message):
     def sealed_tokens(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     @_builtins.property
     def ordinals(self) -> _containers.RepeatedCompositeFieldContainer[Global___Ordinal]: ...
+    @_builtins.property
+    def forgotten(self) -> _containers.RepeatedCompositeFieldContainer[Global___Forgotten]: ...
     def __init__(
         self,
         *,
@@ -278,14 +281,44 @@ class Branch(_message.Message):
         compacted_base_meta_range_id: _builtins.str = ...,
         resets: _builtins.int = ...,
         moves: _builtins.int = ...,
+        forgotten: _abc.Iterable[Global___Forgotten] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["branch_id", b"branch_id", "commit_id", b"commit_id", "compacted_base_meta_range_id", b"compacted_base_meta_range_id", "hidden", b"hidden", "lineage", b"lineage", "moves", b"moves", "ordinals", b"ordinals", "resets", b"resets", "sealed_tokens", b"sealed_tokens", "staging_token", b"staging_token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["branch_id", b"branch_id", "commit_id", b"commit_id", "compacted_base_meta_range_id", b"compacted_base_meta_range_id", "forgotten", b"forgotten", "hidden", b"hidden", "lineage", b"lineage", "moves", b"moves", "ordinals", b"ordinals", "resets", b"resets", "sealed_tokens", b"sealed_tokens", "staging_token", b"staging_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Branch: _TypeAlias = Branch  # noqa: Y015
+
+@_typing.final
+class Forgotten(_message.Message):
+    """Keys that were reset, from `start` up to, not including, `stop`: in the token `newest` and all
+    older ones. No `stop` is no bound.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    START_FIELD_NUMBER: _builtins.int
+    STOP_FIELD_NUMBER: _builtins.int
+    NEWEST_FIELD_NUMBER: _builtins.int
+    start: _builtins.bytes
+    stop: _builtins.bytes
+    newest: _builtins.str
+    def __init__(
+        self,
+        *,
+        start: _builtins.bytes = ...,
+        stop: _builtins.bytes = ...,
+        newest: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["newest", b"newest", "start", b"start", "stop", b"stop"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Forgotten: _TypeAlias = Forgotten  # noqa: Y015
 
 @_typing.final
 class Tag(_message.Message):

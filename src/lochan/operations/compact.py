@@ -22,6 +22,7 @@ from lochan.operations.publish import swap
 from lochan.operations.seal import seal
 from lochan.operations.staged_tree import StagedTree, build
 from lochan.operations.view import as_base, tree_under
+from lochan.staging.layers import still_forgotten
 from lochan.staging.sealed import trim
 
 ATTEMPTS = 100
@@ -47,7 +48,10 @@ def compact(lake: Lake, repository: Repository, name: BranchName) -> Branch:
             continue
         base = as_base(tree.id, lake.commits.tree(repository, branch.commit_id))
         moved = msgspec.structs.replace(
-            branch, sealed_tokens=found.newer, compacted_base_meta_range_id=base
+            branch,
+            sealed_tokens=found.newer,
+            forgotten=still_forgotten(branch, found.newer),
+            compacted_base_meta_range_id=base,
         )
         if swap(lake, repository, stored, moved, found.left):
             return moved

@@ -113,6 +113,7 @@ def _branch_rows(
             branch,
             staging_token=StagingToken(""),
             sealed_tokens=(),
+            forgotten=(),
             compacted_base_meta_range_id=EMPTY_TREE,
         )
         head = tables.commits.get(branch.commit_id.encode()).record

@@ -93,6 +93,7 @@ def _moved(
         commit_id=target.id,
         staging_token=fresh_token(lake, repository, branch.branch_id) if force else token,
         sealed_tokens=(),
+        forgotten=(),
         compacted_base_meta_range_id=MetaRangeId(""),
         lineage=lineage,
         ordinals=ordinals,

@@ -14,8 +14,9 @@ from lochan.kernel.records import Record
 from lochan.model.records import Branch, Repository, StagedEntry
 from lochan.operations.lake import Lake
 from lochan.operations.reference import read_ref
-from lochan.operations.view import tokens_of, tree_under
+from lochan.operations.view import tree_under
 from lochan.staging.fold import folded
+from lochan.staging.layers import layers_of
 
 Item = Record | Prefix
 MOST = 1000  # items a page
@@ -64,13 +65,13 @@ class _Shown:
 
     def __init__(self, lake: Lake, repository: Repository, branch: Branch) -> None:
         self._lake = lake
-        self._tokens = tokens_of(branch)
+        self._layers = layers_of(branch)
         snapshots = lake.storage(repository.storage_namespace).snapshots
         self._committed: Cursor = snapshots.cursor(tree_under(lake, repository, branch))
         self.seek(b"")
 
     def seek(self, key: bytes) -> None:
-        self._staged = folded(self._lake.staging, self._tokens, key)
+        self._staged = folded(self._lake.staging, self._layers, key)
         self._committed.seek(key)
         self._above: StagedEntry | None = next(self._staged, None)
         self._below: Record | None = self._committed.next()

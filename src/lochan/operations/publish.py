@@ -31,6 +31,7 @@ from lochan.refs.kinship import Kinship
 from lochan.refs.notes import note_tokens
 from lochan.refs.outcomes import begun, surely
 from lochan.refs.reach import ReachIndex
+from lochan.staging.layers import still_forgotten
 from lochan.staging.sealed import Tokens
 
 
@@ -101,6 +102,7 @@ class Chain:
             self._branch,
             commit_id=self._head.id,
             sealed_tokens=newer,
+            forgotten=still_forgotten(before, newer),
             compacted_base_meta_range_id=self._base(),
             moves=before.moves + self._brings,
         )

@@ -5,11 +5,10 @@ Everything: one compare-and-swap gives the branch a fresh staging token and take
 and the compacted base away. The tokens are noted for the cleaner before (H10). A write that was
 acknowledged before is forgotten; one under way finds its token gone, and stages again.
 
-A prefix or an object: everything staged is sealed and built into a tree, as a compaction would, and
-there the head's rows replace all others in question. One compare-and-swap names that tree as the
-one under the branch's staged rows and takes the sealed tokens away. So nothing is ever staged that
-repeats the head: a commit might seal such a row and publish it over a newer head. Writes that come
-after the sealing stay staged, also of these keys.
+A prefix or an object: one compare-and-swap seals the staging token and notes that under it and all
+older ones these keys are forgotten (staging/layers.py); where the compacted base differs from the
+head there, it names one that does not. No row is written or taken away: what repeated the head in a
+row of its own, a commit might publish over a newer one. What is staged for other keys stays.
 
 A commit under way has sealed tokens and may have scanned them. It would publish what was just
 forgotten. So `resets` of the branch is counted up: a committer that sees another number begins
@@ -23,15 +22,15 @@ from lochan.committed.interval import Interval
 from lochan.errors import Conflict, PredicateFailed, UnknownOutcome
 from lochan.kv.table import Stored
 from lochan.model.ids import BranchName, MetaRangeId, ObjectKey, StagingToken, new_staging_token
-from lochan.model.records import Branch, Repository
+from lochan.model.records import Branch, Forgotten, Repository
 from lochan.operations.allowed import Action, require_allowed
 from lochan.operations.branch_reads import BranchRead
 from lochan.operations.lake import Lake
-from lochan.operations.seal import seal
-from lochan.operations.staged_tree import build
-from lochan.operations.view import as_base, tokens_of
+from lochan.operations.view import as_base, is_same_view, tokens_of, tree_under, without_moves
 from lochan.refs.notes import note_tokens
 from lochan.refs.outcomes import begun
+from lochan.staging.fold import folded
+from lochan.staging.layers import layers_of
 
 ATTEMPTS = 100
 
@@ -48,6 +47,7 @@ def reset(lake: Lake, repository: Repository, name: BranchName) -> None:
             stored.record,
             staging_token=fresh_token(lake, repository, name),
             sealed_tokens=(),
+            forgotten=(),
             compacted_base_meta_range_id=MetaRangeId(""),
             resets=stored.record.resets + 1,
         )
@@ -58,12 +58,15 @@ def reset(lake: Lake, repository: Repository, name: BranchName) -> None:
 
 def reset_prefix(lake: Lake, repository: Repository, name: BranchName, prefix: bytes) -> None:
     """Forget what is staged under a prefix; all else stays staged. Raises: as `reset`."""
-    _restore(lake, repository, name, Interval.under(prefix))
+    if prefix:
+        _reset_within(lake, repository, name, Interval.under(prefix))
+    else:
+        reset(lake, repository, name)
 
 
 def reset_object(lake: Lake, repository: Repository, name: BranchName, key: ObjectKey) -> None:
     """Forget what is staged for one object. Raises: as `reset`; not for a key that is not there."""
-    _restore(lake, repository, name, Interval.of(key))
+    _reset_within(lake, repository, name, Interval.of(key))
 
 
 def fresh_token(lake: Lake, repository: Repository, name: BranchName) -> StagingToken:
@@ -104,20 +107,26 @@ def contended(name: BranchName) -> Conflict:
     return Conflict(message, code="contended", branch=name)
 
 
-def _restore(lake: Lake, repository: Repository, name: BranchName, within: Interval) -> None:
+def _reset_within(lake: Lake, repository: Repository, name: BranchName, within: Interval) -> None:
     """Make a branch show what its commit holds within an interval of keys."""
-    _allowed(lake, repository, name)
-    seal(lake, repository, name)
     for _ in range(ATTEMPTS):
         stored = _allowed(lake, repository, name)
-        sealed = stored.record.sealed_tokens
-        if not sealed and not stored.record.compacted_base_meta_range_id:
-            return
-        tree, current = build(lake, repository, name, stored, sealed)
-        if tree is None or current.record.sealed_tokens != sealed:
+        branch = stored.record
+        base = _base_without(lake, repository, branch, within)
+        if base == branch.compacted_base_meta_range_id and not _is_staged(lake, branch, within):
+            if is_same_view(branch, _allowed(lake, repository, name).record):
+                return
             continue
-        restored = _restored(lake, repository, current.record, tree.id, within)
-        if swap_reset(lake, repository, current, restored):
+        noted = Forgotten(within.start, within.stop, branch.staging_token)
+        moved = msgspec.structs.replace(
+            branch,
+            staging_token=fresh_token(lake, repository, name),
+            sealed_tokens=tokens_of(branch),
+            forgotten=(*branch.forgotten, noted),
+            compacted_base_meta_range_id=base,
+            resets=branch.resets + 1,
+        )
+        if swap_reset(lake, repository, stored, moved):
             return
     raise contended(name)
 
@@ -128,16 +137,25 @@ def _allowed(lake: Lake, repository: Repository, name: BranchName) -> BranchRead
     return stored
 
 
-def _restored(
-    lake: Lake, repository: Repository, branch: Branch, tree: MetaRangeId, within: Interval
-) -> Branch:
-    """Make the record of a branch that shows a tree, but the head's rows within an interval."""
-    head = lake.commits.tree(repository, branch.commit_id)
-    snapshots = lake.storage(repository.storage_namespace).snapshots
-    shown = snapshots.replace(tree, head, [within])
-    return msgspec.structs.replace(
-        branch,
-        sealed_tokens=(),
-        compacted_base_meta_range_id=as_base(shown, head),
-        resets=branch.resets + 1,
+def _is_staged(lake: Lake, branch: Branch, within: Interval) -> bool:
+    """Say whether a branch shows any staged row in an interval, even one that changes nothing."""
+    row = next(folded(lake.staging, layers_of(branch), within.start), None)
+    return row is not None and (within.stop is None or row.key < within.stop)
+
+
+def _base_without(
+    lake: Lake, repository: Repository, branch: Branch, within: Interval
+) -> MetaRangeId:
+    """Name the tree under a branch's staged rows with the head's rows within an interval."""
+    base = branch.compacted_base_meta_range_id
+    if not base:
+        return base
+    head, under = (
+        lake.commits.tree(repository, branch.commit_id),
+        tree_under(lake, repository, branch),
     )
+    snapshots = lake.storage(repository.storage_namespace).snapshots
+    if not any(len(some) for some in snapshots.diff(head, under, within)):
+        return base
+    shown = without_moves(lake, repository, branch, snapshots.replace(under, head, [within]))
+    return as_base(shown, head)

@@ -37,6 +37,7 @@ from lochan.operations.view import (
     tree_under,
 )
 from lochan.refs.outcomes import begun
+from lochan.staging.layers import layers_of
 
 # A lost race means that somebody else's write went through, so that this bounds only a storm.
 ATTEMPTS = 100
@@ -110,6 +111,9 @@ class _Conditional:
             tokens = tokens_of(current)
             if token not in tokens:
                 self._judge_behind(judged, current)
+                return
+            (layer,) = layers_of(current, (token,))
+            if not layer.shows(key):  # it was reset, and is judged again under the token that came
                 return
             older = tokens[tokens.index(token) + 1 :]
             below = find_record(self._lake, repository, current, key, older)

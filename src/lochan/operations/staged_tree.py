@@ -21,6 +21,7 @@ from lochan.operations.lake import Lake
 from lochan.operations.pace import Pace
 from lochan.operations.view import tree_under, without_moves
 from lochan.staging.fold import CHUNK_ROWS, staged_changes
+from lochan.staging.layers import layers_of
 from lochan.staging.sealed import Overlap, Tokens, trim
 
 FEW = 4  # chunks; what has fewer is done before a thread has begun
@@ -61,7 +62,9 @@ def build(
         shown = without_moves(lake, repository, branch, under)
         return StagedTree(shown, (), branch.commit_id, under, branch.resets), stored
     snapshots = lake.storage(repository.storage_namespace).snapshots
-    applied = _applied(lake, snapshots, under, staged_changes(lake.staging, tokens))
+    applied = _applied(
+        lake, snapshots, under, staged_changes(lake.staging, layers_of(branch, tokens))
+    )
     shown = applied.id
     if branch.compacted_base_meta_range_id:  # else what is staged again keeps the head's rows
         shown = without_moves(lake, repository, branch, applied.id)

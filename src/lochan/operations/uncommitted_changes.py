@@ -21,8 +21,9 @@ from lochan.model.ids import MetaRangeId
 from lochan.model.records import Branch, Repository, StagedEntry, ValueRecord
 from lochan.operations.lake import Lake
 from lochan.operations.tree_changes import TreeChanges
-from lochan.operations.view import tokens_of, tree_under
+from lochan.operations.view import tree_under
 from lochan.staging.fold import folded
+from lochan.staging.layers import Layer, layers_of
 from lochan.staging.sealed import Tokens
 
 _FEWEST, _MOST = 32, 4096  # staged rows compared at a time: few for a first page, then more
@@ -48,8 +49,8 @@ class UncommittedChanges:
         snapshots = lake.storage(repository.storage_namespace).snapshots
         head = lake.commits.tree(repository, branch.commit_id) if against is None else against
         under = tree_under(lake, repository, branch)
-        rows = tokens_of(branch) if tokens is None else tokens
-        self._staged = _StagedRows(lake, repository, rows, head, stop)
+        layers = layers_of(branch, tokens)
+        self._staged = _StagedRows(lake, repository, layers, head, stop)
         self._below = TreeChanges(snapshots, head, under, stop)
         self._waiting: Change | None = None  # of the tree, behind the staged row at hand
 
@@ -91,12 +92,12 @@ class _StagedRows:
         self,
         lake: Lake,
         repository: Repository,
-        tokens: Tokens,
+        layers: tuple[Layer, ...],
         head: MetaRangeId,
         stop: bytes | None,
     ) -> None:
         self._staging = lake.staging
-        self._tokens = tokens
+        self._layers = layers
         self._snapshots = lake.storage(repository.storage_namespace).snapshots
         self._head = head
         self._stop = stop
@@ -109,7 +110,7 @@ class _StagedRows:
         if self._rows and self._rows[-1].key >= key:
             self._place = bisect_left(self._rows, key, self._place, key=lambda row: row.key)
             return
-        self._entries = takewhile(self._is_wanted, folded(self._staging, self._tokens, key))
+        self._entries = takewhile(self._is_wanted, folded(self._staging, self._layers, key))
         self._load()
 
     def peek(self) -> _Row | None:

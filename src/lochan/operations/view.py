@@ -24,6 +24,7 @@ from lochan.model.ids import (
 )
 from lochan.model.records import Branch, Repository
 from lochan.operations.lake import Lake
+from lochan.staging.layers import layers_of
 
 Answer = TypeVar("Answer")
 
@@ -128,8 +129,8 @@ def find_record(
 
     The answer holds only if the record is still the same afterwards: see `read_stably`.
     """
-    for token in tokens_of(branch) if tokens is None else tokens:
-        found = lake.staging.find(token, key)
+    for layer in layers_of(branch, tokens):
+        found = lake.staging.find(layer.token, key) if layer.shows(key) else None
         if found is not None:
             entry, _ = found
             return None if entry.is_tombstone else Record(key, entry.identity, entry.data)

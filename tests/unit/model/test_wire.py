@@ -85,6 +85,7 @@ def test_our_own_fields_start_at_100() -> None:
             "compacted_base_meta_range_id": 102,
             "resets": 103,
             "moves": 104,
+            "forgotten": 105,
         },
         "Commit": {"clocks": 100, "started": 101, "finished": 102, "provenance": 103},
         "StagedEntry": {"mark": 100},

@@ -69,6 +69,7 @@ def land(lake: Lake, repository: Repository, name: BranchName, action: Action, g
         tree, current = build(lake, repository, name, stored, sealed)
         if tree is None or current.record.sealed_tokens != sealed:  # all of them must go
             continue
+        require_allowed(current.repository, name, action, force=lake.force)
         chain = Chain(lake, repository, current)
         if tree.id != chain.tip.head.meta_range_id:
             chain.carry(tree.id)
