@@ -164,6 +164,7 @@ def _branch(branch: Branch) -> Row:
         "ordinals": branch.ordinals,
         "staging_token": branch.staging_token,
         "sealed_tokens": branch.sealed_tokens,
+        "forgotten_count": len(branch.forgotten),
         "compacted_base_meta_range_id": branch.compacted_base_meta_range_id,
     }
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Seal a branch: what is staged so far stands still, and later writes go under a fresh token.
 
-The first compare-and-swap of a commit. Nothing is sealed when nothing is staged: a sealed token
-costs every reader a look, and a commit that fails leaves it behind (H11).
+The first compare-and-swap of a commit, and of whatever else moves a branch that may have rows
+staged: a merge that allows them, an import, a job, a finished commit. Nothing is sealed when
+nothing is staged: a sealed token costs every reader a look, and what fails leaves it behind, for
+the next that succeeds, or for the compactor (H11).
 """
 
 import msgspec

@@ -19,6 +19,7 @@ from lochan.model.records import (
     BranchProtectionRule,
     Clock,
     Commit,
+    Forgotten,
     OpenCommit,
     Ordinal,
     Provenance,
@@ -89,6 +90,9 @@ KINDS = {
             compacted_base_meta_range_id=TEXT,
             resets=INT64,
             moves=INT64,
+            forgotten=several(
+                st.builds(Forgotten, st.binary(), st.none() | st.binary(min_size=1), TEXT)
+            ),
             unknown=UNKNOWN,
         ),
     ),

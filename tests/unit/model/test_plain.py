@@ -18,7 +18,7 @@ from lochan.model.entry import AddressType, Block, Entry
 from lochan.model.ids import BranchName, CommitId, LineageId, StagingToken
 from lochan.model.instant import NANOSECONDS, Instant
 from lochan.model.plain import plain_branch, plain_entry, plain_staged_entry
-from lochan.model.records import Branch, Ordinal, StagedEntry
+from lochan.model.records import Branch, Forgotten, Ordinal, StagedEntry
 
 TEXT = st.text(max_size=8) | st.integers(100, 5000).map(lambda count: "é" * count)
 LATEST = 253_402_300_800 * NANOSECONDS - 1
@@ -110,6 +110,7 @@ def test_a_plain_branch_is_its_message(branch: Branch) -> None:
         {"compacted_base_meta_range_id": "m"},
         {"unknown": b"\xc0\x3e\x05"},
         {"resets": 2**63},
+        {"forgotten": (Forgotten(b"a", b"b", StagingToken("s")),)},
         {"branch_id": "\ud800"},
         {"commit_id": None},
     ],

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lochan.environment import RealEnvironment
-from lochan.errors import LochanError, NotFound
+from lochan.errors import InvalidInput, LochanError, NotFound
 from lochan.faults import Crashed, Fault
 from lochan.kernel.records import Record
 from lochan.kv.drivers.memory import MemoryStore
@@ -19,11 +19,12 @@ from lochan.kv.faulty import Faulty, fail_nth
 from lochan.kv.store import Store
 from lochan.model.codec import decode_entry
 from lochan.model.ids import BranchName, ObjectKey
-from lochan.model.records import Branch
+from lochan.model.records import Branch, Commit
 from lochan.operations.advance import is_dirty
 from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.compact import compact
 from lochan.operations.delete_objects import delete_objects
+from lochan.operations.hard_reset import hard_reset
 from lochan.operations.lake import Lake
 from lochan.operations.list_objects import list_objects
 from lochan.operations.put_object import put_object
@@ -185,6 +186,75 @@ def test_a_reset_looks_under_the_compacted_base(kind: str) -> None:
     head = stage.lake.commits.tree(stage.repository, branch_of(stage).commit_id)
     made = commit(stage.lake, stage.repository, MAIN, CommitRequest("ada", allow_empty=True))
     assert made.meta_range_id == head
+
+
+def files_of(stage: Stage) -> int:
+    """Count the objects under the repository's name, its committed trees among them."""
+    return len(stage.storage.objects.list().entries)
+
+
+def test_a_reset_of_what_is_not_staged_changes_nothing() -> None:
+    stage = committed(a=b"1", b=b"2")
+    put(stage, b"c", b"3")
+    before = branch_of(stage)
+    reset_object(stage.lake, stage.repository, MAIN, ObjectKey(b"a"))
+    reset_object(stage.lake, stage.repository, MAIN, ObjectKey(b"never"))
+    reset_prefix(stage.lake, stage.repository, MAIN, b"cc")
+    assert branch_of(stage) == before
+
+
+def test_resets_of_single_keys_write_no_files_and_take_no_rows() -> None:
+    stage = committed(a=b"1")
+    for number in range(20):
+        put(stage, b"b%d" % number, b"2")
+    before = files_of(stage)
+    for number in range(19):
+        reset_object(stage.lake, stage.repository, MAIN, ObjectKey(b"b%d" % number))
+    assert files_of(stage) == before
+    assert shown(stage) == [b"a", b"b19"]
+    assert len(branch_of(stage).forgotten) == 19
+
+
+ENDINGS: dict[str, Callable[[Stage], object]] = {
+    "commit": lambda stage: commit(stage.lake, stage.repository, MAIN, REQUEST),
+    "compact": lambda stage: compact(stage.lake, stage.repository, MAIN),
+    "reset": lambda stage: reset(stage.lake, stage.repository, MAIN),
+    "hard reset": lambda stage: hard_reset(
+        stage.lake, stage.repository, MAIN, head_of(stage), force=True
+    ),
+}
+
+
+def head_of(stage: Stage) -> Commit:
+    commits = stage.lake.tables(stage.repository).commits
+    return commits.get(branch_of(stage).commit_id.encode()).record
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_what_was_reset_is_noted_until_its_rows_are_the_branchs_no_more(ending: str) -> None:
+    stage = committed(a=b"1")
+    put(stage, b"b", b"2")
+    put(stage, b"c", b"3")
+    reset_object(stage.lake, stage.repository, MAIN, ObjectKey(b"b"))
+    ((start, stop, newest),) = branch_of(stage).forgotten
+    assert (start, stop) == (b"b", b"b\0")
+    assert [newest] == list(branch_of(stage).sealed_tokens)
+
+    ENDINGS[ending](stage)
+    assert branch_of(stage).forgotten == ()
+    assert shown(stage) == ([b"a"] if "reset" in ending else [b"a", b"c"])
+
+
+def test_a_key_that_was_reset_may_be_written_and_reset_again() -> None:
+    stage = committed(a=b"1")
+    for _ in range(3):
+        put(stage, b"a", b"other")
+        assert shown(stage) == [b"a"]
+        assert dirty(stage)
+        reset_object(stage.lake, stage.repository, MAIN, ObjectKey(b"a"))
+        assert not dirty(stage)
+    with pytest.raises(InvalidInput, match="nothing to commit"):
+        commit(stage.lake, stage.repository, MAIN, REQUEST)
 
 
 KEYS = [b"a", b"b", b"p/a", b"p/b", b"p0"]
