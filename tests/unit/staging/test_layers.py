@@ -14,8 +14,8 @@ from lochan.staging.layers import Layer, layers_of, shown_rows, still_forgotten
 
 TOKENS = tuple(StagingToken(name) for name in ("now", "third", "second", "first"))
 keys = st.binary(max_size=2).map(lambda key: bytes(byte & 3 for byte in key))
-intervals = st.tuples(keys, st.none() | keys, st.sampled_from(TOKENS[1:]))
-notes = st.lists(intervals.map(lambda made: Forgotten(*made)), max_size=5).map(tuple)
+forgetting = st.builds(Forgotten, keys, st.none() | keys, st.sampled_from(TOKENS[1:]))
+notes = st.lists(forgetting.filter(lambda one: one.stop is None or one.start < one.stop)).map(tuple)
 tokens_rows = st.dictionaries(keys, st.booleans(), max_size=8)
 
 
