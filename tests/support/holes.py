@@ -25,8 +25,10 @@ from lochan.operations import lake as lakes
 from lochan.operations import move as moving
 from lochan.operations import publish as publishing
 from lochan.operations import put_object as putting
+from lochan.operations import reset as resetting
 from lochan.operations import stage as staging
 from lochan.operations import stage_if as conditional
+from lochan.operations import staged_tree as trees
 from lochan.operations.branch_reads import BranchRead
 from lochan.operations.lake import Lake
 from lochan.operations.publish import Chain
@@ -40,7 +42,7 @@ from lochan.refs.notes import note_deleted, note_tokens
 from lochan.refs.tables import RepositoryTables, repositories
 from lochan.staging.area import StagingArea
 from lochan.staging.fold import changes, folded
-from lochan.staging.layers import layers_of
+from lochan.staging.layers import Layer, layers_of
 from lochan.staging.sealed import Overlap, Tokens
 from lochan.turns import Turns, _Batch
 
@@ -154,6 +156,26 @@ def rel_H7(patch: Patch) -> None:
                 return
 
     patch.setattr(moving, "_move", move)
+
+
+def rel_H7_reset_uncounted(patch: Patch) -> None:
+    """A reset of some keys does not count, so that a tree which was built before it is believed."""
+    whole = resetting.swap_reset
+
+    def swap(lake: Lake, repository: Repository, stored: Stored[Branch], moved: Branch) -> bool:
+        uncounted = msgspec.structs.replace(moved, resets=stored.record.resets)
+        return whole(lake, repository, stored, uncounted)
+
+    patch.setattr(resetting, "swap_reset", swap)
+
+
+def rel_H7_reset_unheeded(patch: Patch) -> None:
+    """A commit takes all rows of its tokens, those of keys that were reset, too."""
+
+    def all_rows(_: Branch, tokens: Tokens) -> tuple[Layer, ...]:
+        return tuple(map(Layer, tokens))
+
+    patch.setattr(trees, "layers_of", all_rows)
 
 
 class JoinedTurns(Turns[Item]):

@@ -357,6 +357,16 @@ SCOPES: dict[str, Scope] = {
     "reset of a key, commit of another": Scope(
         TWO_KEYS, {"resetter": resets_a, "committer": commits}
     ),
+    "reset of a key, compact": Scope(
+        TWO_KEYS, {"resetter": resets_a, "compactor": lambda c: [c.compact, c.get("b")]}
+    ),
+    "reset of a key, list": Scope(
+        TWO_KEYS, {"resetter": lambda c: [c.reset_key("a"), c.put("a", "a2")], "lister": lists}
+    ),
+    "two resets of keys, commit": Scope(
+        TWO_KEYS,
+        {"one": resets_a, "two": lambda c: [c.reset_key("b")], "committer": commits},
+    ),
     "reset of a key, merge": Scope(FEATURE, {"resetter": resets_a, "merger": merges}),
     "two commits in one server": Scope(
         STAGED, {"one": commits, "two": commits}, shared=frozenset({"one", "two"})

@@ -111,9 +111,14 @@ class Mover(Client):
         self._forgets(KEYS, lambda: reset(*self._where, MAIN))
 
     def reset_key(self, key: str) -> Work:
-        """Forget what is staged for one key."""
+        """Forget what is staged for one key; its rows stay, under a token that is sealed."""
         object_key = ObjectKey(key.encode())
-        return lambda: self._forgets(key, lambda: reset_object(*self._where, MAIN, object_key))
+
+        def work() -> None:
+            self.scene.sealed = True
+            self._forgets(key, lambda: reset_object(*self._where, MAIN, object_key))
+
+        return work
 
     def _forgets(self, keys: Iterable[str], work: Work) -> None:
         """Note a write of what the head holds for some keys, which is known afterwards."""
