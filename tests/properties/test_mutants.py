@@ -105,6 +105,12 @@ HOLES = {
     "rel_H7, a reset that is not heeded": Caught(
         holes.rel_H7_reset_unheeded, explored("reset of a key, commit of another"), "G6|G7"
     ),
+    "rel_H7, a reset that is not followed": Caught(
+        holes.rel_H7_reset_unfollowed, explored("reset of a key, commit of another"), "G7"
+    ),
+    "rel_H7, a reset that is not remembered": Caught(
+        holes.rel_H7_reset_unremembered, explored("reset of a key beside compactions"), "G7"
+    ),
     "rel_H8": Caught(holes.rel_H8, explored("two writers in one server, commit"), "G7"),
     "rel_H9": Caught(holes.rel_H9, partial(with_each_call_failed, ALONE, Fault.ERROR), "G4|G6|G7"),
     "rel_H10": Caught(

@@ -6,6 +6,7 @@ product for the time of a test; its one line says what is then done wrong.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import replace
 from typing import TypeVar, cast
 
 import msgspec
@@ -173,9 +174,26 @@ def rel_H7_reset_unheeded(patch: Patch) -> None:
     """A commit takes all rows of its tokens, those of keys that were reset, too."""
 
     def all_rows(_: Branch, tokens: Tokens) -> tuple[Layer, ...]:
-        return tuple(map(Layer, tokens))
+        return tuple(Layer(token, ()) for token in tokens)
 
     patch.setattr(trees, "layers_of", all_rows)
+
+
+def rel_H7_reset_unfollowed(patch: Patch) -> None:
+    """A tree that was built before a reset of some keys is used as it is."""
+
+    def unmended(
+        _: Lake, __: Repository, branch: Branch, tree: StagedTree, ___: Overlap
+    ) -> StagedTree:
+        return replace(tree, resets=branch.resets)
+
+    patch.setattr(trees, "after_resets", unmended)
+    patch.setattr(moving, "after_resets", unmended)
+
+
+def rel_H7_reset_unremembered(patch: Patch) -> None:
+    """What was reset is noted no more when older tokens have gone."""
+    patch.setattr(compacting, "still_forgotten", lambda _, __: ())
 
 
 class JoinedTurns(Turns[Item]):

@@ -12,12 +12,13 @@ from typing import NamedTuple
 from lochan.faults import Fault
 from lochan.testing.simulation import Explored, explore, fail_each, random_runs
 from lochan.testing.simulation.explorer import Check, Make, PlanMaker
+from support.forgetting_scopes import FORGETTING_SCOPES
 from support.moved_scopes import MOVED_SCOPES
 from support.protocol_scopes import SCOPES, Scope
 from support.simulated_lake import Scene
 from support.simulated_repositories import REPOSITORY_SCOPES
 
-ALL: dict[str, Scope] = {**SCOPES, **MOVED_SCOPES, **REPOSITORY_SCOPES}
+ALL: dict[str, Scope] = {**SCOPES, **FORGETTING_SCOPES, **MOVED_SCOPES, **REPOSITORY_SCOPES}
 FAULTS = (
     Fault.ERROR,
     Fault.LOST_REQUEST,

@@ -170,10 +170,6 @@ def merges(client: Mover) -> Sequence[Work]:
     return [client.merge("feature")]
 
 
-def resets_a(client: Mover) -> Sequence[Work]:
-    return [client.reset_key("a")]
-
-
 def reverts(client: Mover) -> Sequence[Work]:
     return [client.revert("second")]
 
@@ -344,30 +340,6 @@ SCOPES: dict[str, Scope] = {
         FEATURE,
         {"compactor": lambda c: [c.put("c", "c1"), c.compact], "merger": merges},
     ),
-    "reset, write": Scope(STAGED, {"resetter": lambda c: [c.reset], "writer": writes}),
-    "reset, commit": Scope(STAGED, {"resetter": lambda c: [c.reset], "committer": commits}),
-    "reset, compact": Scope(
-        STAGED, {"resetter": lambda c: [c.reset], "compactor": lambda c: [c.compact]}
-    ),
-    "reset of a key, write": Scope(STAGED, {"resetter": resets_a, "writer": writes}),
-    "reset of a key, two commits": Scope(
-        STAGED,
-        {"resetter": resets_a, "committer": lambda c: [c.commit(), c.put("b", "b2"), c.commit()]},
-    ),
-    "reset of a key, commit of another": Scope(
-        TWO_KEYS, {"resetter": resets_a, "committer": commits}
-    ),
-    "reset of a key, compact": Scope(
-        TWO_KEYS, {"resetter": resets_a, "compactor": lambda c: [c.compact, c.get("b")]}
-    ),
-    "reset of a key, list": Scope(
-        TWO_KEYS, {"resetter": lambda c: [c.reset_key("a"), c.put("a", "a2")], "lister": lists}
-    ),
-    "two resets of keys, commit": Scope(
-        TWO_KEYS,
-        {"one": resets_a, "two": lambda c: [c.reset_key("b")], "committer": commits},
-    ),
-    "reset of a key, merge": Scope(FEATURE, {"resetter": resets_a, "merger": merges}),
     "two commits in one server": Scope(
         STAGED, {"one": commits, "two": commits}, shared=frozenset({"one", "two"})
     ),

@@ -8,7 +8,8 @@ record.
 
 Fields that this program does not know stay with the record (`unknown`) and are written back behind
 the known ones. That holds for the record's own fields; the small messages inside (Clock, Ordinal,
-Provenance, Block, BranchProtectionRule, Timestamp) are never extended, and theirs are dropped.
+Forgotten, Provenance, Block, BranchProtectionRule, Timestamp) are never extended, and theirs are
+dropped.
 
 Decoding raises `Corruption` for what is no such message; `where` names the record in that error.
 Encoding raises `InvalidInput` for values that the message cannot hold.

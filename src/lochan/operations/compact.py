@@ -20,7 +20,7 @@ from lochan.model.records import Branch, Repository
 from lochan.operations.lake import Lake
 from lochan.operations.publish import swap
 from lochan.operations.seal import seal
-from lochan.operations.staged_tree import StagedTree, build
+from lochan.operations.staged_tree import StagedTree, after_resets, build
 from lochan.operations.view import as_base, tree_under
 from lochan.staging.layers import still_forgotten
 from lochan.staging.sealed import trim
@@ -42,6 +42,8 @@ def compact(lake: Lake, repository: Repository, name: BranchName) -> Branch:
         if not found.left:  # a commit, a reset or another compaction took them
             return branch
         under = tree_under(lake, repository, branch)
+        if tree is not None:
+            tree = after_resets(lake, repository, branch, tree, found.overlap)
         if tree is None or not tree.holds(branch, under, found.overlap):
             mine = found.left
             tree, stored = build(lake, repository, name, stored, mine)

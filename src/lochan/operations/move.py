@@ -13,8 +13,8 @@ own, and one compare-and-swap publishes the chain of them. Other processes are m
 
 When CAS 2 is lost the branch tells why. Later seals: try again. An earlier commit took the older of
 our tokens: the validated tree is used again, on the new head. A later commit took them all: the
-data is committed, and an empty commit carries our message. A reset: begin again. The head was moved
-otherwise: build again.
+data is committed, and an empty commit carries our message. A reset of some keys: they are taken out
+of the tree. A reset of everything: begin again. The head was moved otherwise: build again.
 
 Sealed tokens that hold data while nobody in the batch commits are somebody's work, under way or
 not. A chain with a merge takes every one of them, those too that came after it began, and carries
@@ -34,9 +34,9 @@ from lochan.operations.lake import Lake
 from lochan.operations.publish import Chain
 from lochan.operations.request import Answer, Make, Request, Said
 from lochan.operations.seal import seal
-from lochan.operations.staged_tree import StagedTree, build
+from lochan.operations.staged_tree import StagedTree, after_resets, build
 from lochan.operations.view import tokens_of, tree_under
-from lochan.staging.sealed import trim
+from lochan.staging.sealed import Overlap, trim
 
 ATTEMPTS = 100  # at most n for n concurrent commits (G10)
 
@@ -62,10 +62,15 @@ def _move(lake: Lake, repository: Repository, name: BranchName, batch: Sequence[
     mine, resets = stored.record.sealed_tokens, stored.record.resets
     tree: StagedTree | None = None
     for _ in range(ATTEMPTS):
-        if stored.record.resets != resets:  # what was forgotten must not come back
-            stored = _begin(lake, repository, name, batch)
-            mine, resets, tree = stored.record.sealed_tokens, stored.record.resets, None
         found = trim(mine, stored.record.sealed_tokens)
+        if stored.record.resets != resets:  # what was forgotten must not come back
+            if not mine or found.overlap is not Overlap.NOBODY:
+                stored = _begin(lake, repository, name, batch)
+                mine, tree = stored.record.sealed_tokens, None
+                found = trim(mine, mine)
+            resets = stored.record.resets
+        if tree is not None:
+            tree = after_resets(lake, repository, stored.record, tree, found.overlap)
         if found.newer and any(request.make is not None for request in batch):
             mine, tree = stored.record.sealed_tokens, None  # nothing may stay sealed here (H7)
             found = trim(mine, mine)

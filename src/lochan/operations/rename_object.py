@@ -5,10 +5,11 @@
     2. a tombstone at the old key, unless that was written anew, or the new key shows nothing
 
 Step 2 begins when step 1 was acknowledged, so the object can always be reached under one key or the
-other, and under both for a moment. After a failure in between, the same call with `overwrite` ends
-it. What somebody writes to the old key after it was copied comes after the rename, and stays. A
-reset between the steps forgets the copy: the tombstone would take a committed object away, so the
-new key is looked at whenever the old one is.
+other, and under both for a moment, unless somebody resets or deletes the new one alone. After a
+failure in between, the same call with `overwrite` ends it. What somebody writes to the old key
+after it was copied comes after the rename, and stays. A reset between the steps forgets the copy:
+the tombstone would take a committed object away, so the new key is looked at whenever the old one
+is.
 """
 
 from collections.abc import Callable

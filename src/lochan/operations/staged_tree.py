@@ -9,10 +9,11 @@ built on with theirs applied.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 from lochan.committed import Applied, Snapshots
+from lochan.committed.interval import Interval
 from lochan.kernel.records import Records
 from lochan.model.ids import BranchName, CommitId, MetaRangeId
 from lochan.model.records import Branch, Repository
@@ -70,11 +71,33 @@ def build(
         shown = without_moves(lake, repository, branch, applied.id)
     tree = StagedTree(shown, tokens, branch.commit_id, under, branch.resets)
     current = lake.branches.fresh(repository, name)
-    sealed = trim(tokens, current.record.sealed_tokens)
-    stood = sealed.overlap is Overlap.NOBODY and tree.holds(
-        current.record, tree_under(lake, repository, current.record), sealed.overlap
+    overlap = trim(tokens, current.record.sealed_tokens).overlap
+    tree = after_resets(lake, repository, current.record, tree, overlap)
+    stood = overlap is Overlap.NOBODY and tree.holds(
+        current.record, tree_under(lake, repository, current.record), overlap
     )
     return (tree if stood else None), current
+
+
+def after_resets(
+    lake: Lake, repository: Repository, branch: Branch, tree: StagedTree, overlap: Overlap
+) -> StagedTree:
+    """Take out of a tree what was reset since it was built: it shows there what lies under it.
+
+    So many small resets do not make a commit of much begin again and again. While all of a tree's
+    tokens are sealed still, only some keys can have been reset: a reset of everything takes them.
+    Resets of keys note them under the newest sealed token, so they cover every row of the tree's.
+    """
+    under = tree_under(lake, repository, branch)
+    if branch.resets == tree.resets or not tree.tokens or overlap is not Overlap.NOBODY:
+        return tree
+    if branch.commit_id != tree.commit_id or under != tree.under:
+        return tree
+    (newest,) = layers_of(branch, tree.tokens[:1])
+    within = [Interval(one.start, one.stop) for one in newest.forgotten]
+    snapshots = lake.storage(repository.storage_namespace).snapshots
+    kept = without_moves(lake, repository, branch, snapshots.replace(tree.id, under, within))
+    return replace(tree, id=kept, resets=branch.resets)
 
 
 def _applied(

@@ -37,10 +37,11 @@ def tokens_of(branch: Branch) -> tuple[StagingToken, ...]:
 
 
 def is_same_view(one: Branch, other: Branch) -> bool:
-    """Say whether two records show the same: commit, base and every token."""
+    """Say whether two records show the same: commit, base, every token, all that is forgotten."""
     return (
         one.commit_id == other.commit_id
         and tokens_of(one) == tokens_of(other)
+        and one.forgotten == other.forgotten
         and one.compacted_base_meta_range_id == other.compacted_base_meta_range_id
     )
 
@@ -130,7 +131,7 @@ def find_record(
     The answer holds only if the record is still the same afterwards: see `read_stably`.
     """
     for layer in layers_of(branch, tokens):
-        found = lake.staging.find(layer.token, key) if layer.shows(key) else None
+        found = lake.staging.find(layer.token, key) if layer.hides(key) is None else None
         if found is not None:
             entry, _ = found
             return None if entry.is_tombstone else Record(key, entry.identity, entry.data)

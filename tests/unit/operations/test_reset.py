@@ -28,7 +28,7 @@ from lochan.operations.hard_reset import hard_reset
 from lochan.operations.lake import Lake
 from lochan.operations.list_objects import list_objects
 from lochan.operations.put_object import put_object
-from lochan.operations.reset import reset, reset_object, reset_prefix
+from lochan.operations.reset import MANY_NOTES, MANY_TOKENS, reset, reset_object, reset_prefix
 from lochan.operations.seal import seal
 from lochan.operations.view import tokens_of
 from lochan.refs.cleaner import Cleaner
@@ -213,6 +213,23 @@ def test_resets_of_single_keys_write_no_files_and_take_no_rows() -> None:
     assert files_of(stage) == before
     assert shown(stage) == [b"a", b"b19"]
     assert len(branch_of(stage).forgotten) == 19
+    assert len(branch_of(stage).sealed_tokens) == 1  # the first reset's; the rest lay under it
+
+
+def test_resets_that_have_become_many_are_compacted_away() -> None:
+    stage = committed(a=b"1")
+    put(stage, b"c", b"3")
+    for number in range(100):
+        put(stage, b"b%d" % number, b"2")
+    for number in range(100):
+        reset_object(stage.lake, stage.repository, MAIN, ObjectKey(b"b%d" % number))
+        assert len(branch_of(stage).forgotten) <= MANY_NOTES
+    for _ in range(40):
+        put(stage, b"b", b"2")
+        reset_object(stage.lake, stage.repository, MAIN, ObjectKey(b"b"))
+        assert len(branch_of(stage).sealed_tokens) <= MANY_TOKENS + 1
+        assert len(branch_of(stage).forgotten) <= 1
+    assert shown(stage) == [b"a", b"c"]
 
 
 ENDINGS: dict[str, Callable[[Stage], object]] = {

@@ -6,6 +6,7 @@ from itertools import count
 
 import pytest
 
+from lochan.errors import PredicateFailed
 from lochan.faults import Fault
 from lochan.kv.faulty import Call, Faulty
 from lochan.model.entry import Entry
@@ -15,13 +16,15 @@ from lochan.model.keys import GRAVELER
 from lochan.model.records import Commit
 from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.compact import compact
-from lochan.operations.conditions import if_present
+from lochan.operations.conditions import if_absent, if_present
+from lochan.operations.delete_objects import delete_objects
 from lochan.operations.hard_reset import hard_reset
 from lochan.operations.lake import Lake
 from lochan.operations.merge import MergeRequest, merge
 from lochan.operations.put_object import stage_entry
 from lochan.operations.rename_object import rename_object
 from lochan.operations.reset import reset, reset_object, reset_prefix
+from lochan.operations.seal import seal
 from lochan.operations.update_user_metadata import update_user_metadata
 from lochan.refs.cleaner import Cleaner
 from lochan.testing.simulation import Explored, World, explore, fail_each
@@ -222,6 +225,56 @@ def test_rel_G8_a_rename_beside_a_reset_never_leaves_an_object_under_neither_key
     print(f"{seen}, {dict(seen.outcomes)}")
     assert (seen.wrong, seen.complete) == (None, True), seen
     assert {(True, False), (False, True)} <= set(seen.outcomes)
+
+
+def test_rel_H5_a_condition_that_a_reset_made_false_is_refused_and_nothing_else() -> None:
+    """The key is staged as deleted; the reset brings the committed object back."""
+
+    def make(world: World) -> ResetScene:
+        scene = ResetScene(
+            world,
+            writer=lambda scene, lake: stage_entry(
+                lake, scene.repository, MAIN, A, ANEW, condition=if_absent
+            ),
+            resetter=lambda scene, lake: reset_object(lake, scene.repository, MAIN, A),
+        )
+        delete_objects(scene.lake, scene.repository, MAIN, [A])
+        seal(scene.lake, scene.repository, MAIN)
+        return scene
+
+    def check(scene: ResetScene) -> object:
+        assert scene.answers["resetter"] is None
+        assert scene.shown(A) == scene.held(scene.first, A)
+        return scene.answers["writer"]
+
+    seen = explore(make, check)
+    print(f"{seen}, {dict(seen.outcomes)}")
+    assert (seen.wrong, seen.complete) == (None, True), seen
+    assert set(seen.outcomes) == {None, PredicateFailed}
+
+
+@pytest.mark.parametrize(
+    "story",
+    [ResetScene.commit, lambda scene, lake: compact(lake, scene.repository, MAIN)],
+    ids=["commit", "compaction"],
+)
+def test_rel_G10_resets_of_some_keys_do_not_make_a_commit_read_all_again(story: Story) -> None:
+    scene, scans = ResetScene(World()), count(1)
+
+    def plan(call: Call) -> Fault:
+        if call.operation == "scan":  # whenever staged rows are read
+            next(scans)
+            scene.put(scene.lake, Y)
+            reset_object(scene.lake, scene.repository, MAIN, Y)
+        return Fault.OK
+
+    scene.serve(
+        "server", story, Lake.of(Faulty(scene.lake.store, plan, REAL), REAL, scene.lake.storage)
+    )
+    assert not isinstance(scene.answers["server"], (type, str))
+    assert scene.shows(X)
+    assert not scene.shows(Y)
+    assert next(scans) <= 5
 
 
 def test_rel_H15_a_commit_whose_changes_were_reset_never_says_that_others_made_it() -> None:
