@@ -92,17 +92,23 @@ def begin(
 
     Raises: NotUnique when there is such a branch; AlreadyExists for a tag of its name; Refused.
     """
-    current = lake.branches.fresh_repository(repository)
-    require_allowed(current, name, action, force=lake.force)
+    _require_allowed(lake, repository, name, action)
     growing = _NewBranch(lake, repository, name, parent)
     grow(growing)
     if not growing.made:
         return
+    _require_allowed(lake, repository, name, action)  # `grow` may have taken long
     records = {COMMITS + made.id.encode(): encode_commit(made) for made in growing.made}
     set_many(lake.store, partition_of(repository), records)
     create_branch(lake.tables(repository), growing.branch)
     with suppress(LochanError):  # they are published, whatever becomes of their rows
         ClockIndex.of(lake.store, repository).place(*growing.made)
+
+
+def _require_allowed(lake: Lake, repository: Repository, name: BranchName, action: Action) -> None:
+    """Refuse what the repository forbids on a branch that is not there yet. Raises Refused."""
+    current = lake.branches.fresh_repository(repository)
+    require_allowed(current, name, action, force=lake.force)
 
 
 class _OnBranch:
