@@ -5,12 +5,22 @@ import pytest
 from msgspec.structs import replace
 
 from lochan.errors import Conflict, InvalidInput, NotFound, Refused, RepositoryDeleting
-from lochan.model.ids import BranchName, TagName
+from lochan.model.ids import BranchName, CommitId, TagName
 from lochan.model.instant import EPOCH
-from lochan.model.records import BlockedAction, BranchProtectionRule, RepositoryState, Slot, Tag
+from lochan.model.records import (
+    BlockedAction,
+    BranchProtectionRule,
+    OpenCommit,
+    Provenance,
+    RepositoryState,
+    Slot,
+    Tag,
+)
 from lochan.operations.branches import create_branch, delete_branch
+from lochan.operations.open_commits.cancel_commit import cancel_commit
 from lochan.operations.open_commits.inspect_commit import inspect_commit
 from lochan.operations.open_commits.list_commit import list_commit
+from lochan.operations.open_commits.start_commit import start_commit
 from lochan.refs.tables import repositories
 from support.open_commits import Desk
 
@@ -131,6 +141,26 @@ def test_pach_F5_an_open_commit_is_nobodys_parent(desk: Desk) -> None:
     opened = desk.start(branch="foo")
     with pytest.raises(Conflict, match="is open; it must be finished first"):
         desk.start(parent=opened.id)
+
+
+def test_pach_F4_what_is_not_finished_is_no_provenance(desk: Desk) -> None:
+    made, opened, failed, done = (desk.start(branch=name) for name in ("a", "b", "c", "d"))
+    finished, became = desk.finish(made), desk.finish(done)
+    cancel_commit(*desk.where, failed.id)
+
+    def start(named: str) -> OpenCommit:
+        source = Provenance(repository_id=desk.where[1].repository_id, commit_id=CommitId(named))
+        return start_commit(*desk.where, None, "work", provenance=[source])
+
+    for named, told in (
+        (opened.id, "is open; it must be finished first"),
+        (failed.id, "is failed; it must be finished first"),
+        (done.id, f"is finished; name {became.id}, which it became"),
+    ):
+        with pytest.raises(InvalidInput, match=f"input {named} in 'readings' .*{told}") as no:
+            start(named)
+        assert no.value.code == "provenance-not-finished"
+    assert desk.finish(start(finished.id)).provenance[0].commit_id == finished.id
 
 
 def test_pach_S6_an_open_commit_has_no_time_of_finishing_and_is_seen_by_its_id_alone(

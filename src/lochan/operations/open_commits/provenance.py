@@ -8,9 +8,10 @@ anybody could name.
 
 from collections.abc import Iterable
 
-from lochan.errors import Gone, NotFound
+from lochan.errors import Gone, InvalidInput, NotFound
 from lochan.model.records import Provenance, Repository
 from lochan.operations.lake import Lake
+from lochan.refs.open_commits import find_open_commit, state_of
 from lochan.refs.repositories import get_repository
 
 _Key = tuple[str, str]
@@ -37,6 +38,27 @@ def in_order(lake: Lake, several: Iterable[Provenance]) -> tuple[Provenance, ...
     kept = {_key(each): each for each in several}
     order = full_provenance(lake, kept.values())
     return tuple(kept[_key(each)] for each in order if _key(each) in kept)
+
+
+def require_finished(lake: Lake, direct: Iterable[Provenance]) -> None:
+    """Refuse inputs that are named by the id of a commit that was started, whatever came of it.
+
+    What is open still changes, and that id is forgotten some day: inputs are finished commits.
+    Raises: InvalidInput, code provenance-not-finished.
+    """
+    for each in direct:
+        repository = _repository(lake, each)
+        opened = repository and find_open_commit(lake.store, repository, each.commit_id)
+        if opened:
+            became, found = opened.record.commit_id, state_of(opened.record)
+            todo = f"name {became}, which it became" if became else "it must be finished first"
+            message = f"input {each.commit_id} in {each.repository_id!r} is a commit that was"
+            raise InvalidInput(
+                f"{message} started, and is {found}; {todo}",
+                code="provenance-not-finished",
+                repository=each.repository_id,
+                open_commit=each.commit_id,
+            )
 
 
 def _inputs(lake: Lake, made: Provenance) -> tuple[Provenance, ...]:

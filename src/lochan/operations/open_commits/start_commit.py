@@ -12,6 +12,7 @@ from lochan.model.instant import from_seconds
 from lochan.model.records import OpenCommit, Provenance, Repository
 from lochan.operations.allowed import Action, require_allowed
 from lochan.operations.lake import Lake
+from lochan.operations.open_commits.provenance import require_finished
 from lochan.operations.open_commits.slot import find_target
 from lochan.refs.open_commits import open_commits
 from lochan.refs.outcomes import surely
@@ -28,12 +29,13 @@ def start_commit(
 ) -> OpenCommit:
     """Start a commit behind `parent`, on `branch`; `slot` has the table of what they mean.
 
-    Raises: NotFound; InvalidInput for a parent of another repository; Conflict, code slot-taken or
-    commit-not-finished; Refused.
+    Raises: NotFound; InvalidInput for a parent of another repository, or for provenance that is not
+    finished; Conflict, code slot-taken or commit-not-finished; Refused.
     """
     target = find_target(lake, repository, parent, branch)
     current = lake.branches.fresh_repository(repository)
     require_allowed(current, target.branch, Action.COMMIT, force=lake.force)
+    require_finished(lake, provenance)
     draw = lake.environment.new_id
     opened = OpenCommit(
         id=OpenCommitId(draw()),
