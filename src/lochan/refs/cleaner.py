@@ -213,6 +213,8 @@ class Cleaner:
         if stored is None or self._is_named(StagingToken(key.decode()), stored.record):
             return False
         self._wipe(token_partition(StagingToken(key.decode())))
+        if self._stopping:
+            return False
         if self._is_due(stored.record):
             self._forget_published(stored.record)
         return self._has_ended(table, key, stored)
@@ -246,6 +248,8 @@ class Cleaner:
             self._store.drop_partition(partition)
             return
         for key, _ in self._store.scan(partition):
+            if self._stopping:
+                return
             self._store.delete(partition, key)
 
     def _has_ended(self, table: Table[Note], key: bytes, stored: Stored[Note]) -> bool:

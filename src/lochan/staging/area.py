@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is staged under one token: set, get, list and drop. docs/formats/kv-keys.md.
+"""What is staged under one token: set, get and list. docs/formats/kv-keys.md.
 
 A token is a partition of the store, and a path is a key in it. A tombstone is a row without an
-identity: it hides what the commit below holds. Which token a branch writes to, and when it may be
-dropped, is not known here.
+identity: it hides what the commit below holds. Which token a branch writes to is not known here; a
+token that no branch names any more is the cleaner's.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ from itertools import islice
 
 from lochan.kv.read import find, scan_prefix
 from lochan.kv.set_many import set_many
-from lochan.kv.store import DropPartition, Place, Predicate, Present, Store
+from lochan.kv.store import Place, Predicate, Present, Store
 from lochan.model.codec import decode_staged_entry, encode_staged_entry
 from lochan.model.ids import StagingToken
 from lochan.model.keys import STAGED, token_partition
@@ -70,15 +70,6 @@ class StagingArea:
     def is_empty(self, token: StagingToken) -> bool:
         """Say whether nothing is staged. Raises when the store fails: that is not emptiness."""
         return next(self.scan(token), None) is None
-
-    def drop(self, token: StagingToken) -> None:
-        """Forget every row of a token that no branch names any more. Idempotent."""
-        partition = token_partition(token)
-        if isinstance(self._store, DropPartition):
-            self._store.drop_partition(partition)
-            return
-        for key, _ in scan_prefix(self._store, partition, b""):
-            self._store.delete(partition, key)
 
 
 def staged_rows(entries: Iterable[StagedEntry]) -> dict[bytes, bytes]:

@@ -372,3 +372,22 @@ def test_rel_R17_a_deleted_repository_is_gone_with_the_next_call(world: World) -
     world.delete()
     with pytest.raises(RepositoryNotFound):
         world.get()
+
+
+def test_a_run_that_is_told_to_stop_leaves_the_rest_of_a_token_to_another(world: World) -> None:
+    repository = world.create()
+    token = StagingToken("lake-gone:1")
+    world.store.set_many(token_partition(token), {b"key/%d" % number: b"" for number in range(9)})
+    note_tokens(world.store, world.clock, repository, BranchName("gone"), [token])
+
+    def plan(call: Call) -> Fault:
+        if call.operation == "delete":
+            cleaner.stop()
+        return Fault.OK
+
+    cleaner = world.cleaner(through=world.failing(plan))
+    cleaner.run()
+    assert len(world.partitions()[token_partition(token)]) == 8
+    assert [note.swept for _, note in notes_of_tokens(world.store).scan()] == [EPOCH]
+    world.clean_up()
+    assert token_partition(token) not in world.partitions()
