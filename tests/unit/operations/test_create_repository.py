@@ -11,6 +11,7 @@ from lochan.errors import AlreadyExists, NotUnique
 from lochan.kernel.records import Record
 from lochan.model.ids import BranchName, ObjectKey, RepositoryId, StorageNamespace, TagName
 from lochan.model.records import BranchProtectionRule, Repository
+from lochan.model.tasks import Task
 from lochan.operations.branches import create_branch
 from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.create_repository import create_repository
@@ -24,6 +25,8 @@ from lochan.operations.read_object import stat_object
 from lochan.operations.repository_metadata import get_repository_metadata, set_repository_metadata
 from lochan.operations.retention import find_gc_rules, set_gc_rules
 from lochan.operations.tags import create_tag
+from lochan.operations.task_rows import TaskKind, TaskRows
+from lochan.operations.tasks import Tasks
 from lochan.refs.branches import list_branches
 from lochan.refs.commits import list_commits
 from lochan.refs.deletion import delete_repository
@@ -89,6 +92,10 @@ def grow(lake: Lake, repository: Repository) -> None:
     set_branch_protection(*where, [BranchProtectionRule("dev")])
     set_gc_rules(*where, 7, {})
     set_repository_metadata(*where, {"owner": "ada"})
+    tasks = Tasks(lake.store, ENVIRONMENT, pytest.fail)
+    for kind in TaskKind:
+        tasks.begin(repository, kind, lambda _: "{}")
+    tasks.close()
 
 
 def keys(lake: Lake, repository: Repository, ref: str) -> list[bytes]:
@@ -109,7 +116,13 @@ def shown(lake: Lake, repository: Repository) -> dict[str, object]:
         "protection": get_branch_protection(lake, repository).rules,
         "retention": find_gc_rules(lake, repository),
         "metadata": get_repository_metadata(lake, repository),
+        "tasks": [task.operation for kind in TaskKind for task in known(lake, repository, kind)],
     }
+
+
+def known(lake: Lake, repository: Repository, kind: TaskKind) -> list[Task]:
+    rows = TaskRows(lake.store, ENVIRONMENT, repository, kind).table
+    return [task for _, task in rows.scan() if task.operation == kind.operation]
 
 
 def test_rel_R8_a_repository_made_again_shows_nothing_of_the_former(tmp_path: Path) -> None:
@@ -121,6 +134,7 @@ def test_rel_R8_a_repository_made_again_shows_nothing_of_the_former(tmp_path: Pa
         grown = shown(other, first)
         assert shown(lake, first) == grown
         assert not [kind for kind in fresh if grown[kind] == fresh[kind]]
+        assert grown["tasks"] == [kind.operation for kind in TaskKind]
 
         delete_repository(lake.store, ENVIRONMENT, first.repository_id)
         second = create(lake, "one", tmp_path / "second")
