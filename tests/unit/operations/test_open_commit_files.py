@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from lochan.committed import Files, Snapshots
 from lochan.errors import Conflict, InvalidInput, NotFound
 from lochan.model.ids import ObjectKey, OpenCommitId
 from lochan.model.records import Commit, OpenCommit
+from lochan.objects.faulty import Faulty, no_faults
 from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.delete_objects import delete_objects
-from lochan.operations.lake import Lake
+from lochan.operations.lake import Lake, Storage
 from lochan.operations.open_commits.cancel_commit import cancel_commit
 from lochan.operations.open_commits.inspect_commit import inspect_commit
 from lochan.operations.open_commits.inspect_file import FileKind, get_file, inspect_file
@@ -205,6 +207,34 @@ def test_pach_I1_pach_I2_a_deletion_hides_what_came_before_it(desk: Desk) -> Non
     assert desk.read("f", c2, c1) == b"2"
 
 
+def test_pach_I1_of_several_deletions_the_last_one_counts(desk: Desk) -> None:
+    c1 = desk.commit(branch="main", f=b"1")
+    d1 = desk.commit(branch="main", f=DELETE)
+    c2 = desk.commit(branch="main", f=b"2")
+    d2 = desk.commit(branch="main", f=DELETE)
+    c3 = desk.commit(branch="main", f=b"3")
+    c4 = desk.commit(branch="main", f=b"4")
+
+    for since in (None, c1, d1, c2, d2):
+        assert desk.read("f", c4, since) == b"34", "nothing of before the second deletion"
+    assert desk.read("f", c4, c3) == b"4"
+    for since in (None, c1, d1):
+        assert desk.read("f", c2, since) == b"2", "up to there the first one is the last"
+    for since in (None, c1, d1, c2):
+        with pytest.raises(NotFound):
+            desk.read("f", d2, since)
+
+
+def test_pach_I1_of_several_deletions_in_one_commit_the_last_one_counts(desk: Desk) -> None:
+    first = desk.commit(branch="main", f=b"1")
+    opened = desk.start(branch="main")
+    for piece in (b"2", b"3"):
+        desk.delete(opened, "f")
+        desk.put(opened, "f", piece)
+    made = desk.finish(opened)
+    assert desk.read("f", made) == desk.read("f", made, first) == b"3"
+
+
 def test_pach_I3_the_size_is_that_of_what_is_covered(desk: Desk) -> None:
     c1 = desk.commit(branch="main", f=b"123", g=b"x")
     c2 = desk.commit(branch="main", f=b"45")
@@ -253,12 +283,18 @@ def test_pach_I7_reads_do_not_grow_with_history(named_by: str) -> None:
         made = [desk.commit(branch="one", f=b"%d" % number) for number in range(length)]
         last = made[-1].id if named_by == "hash" else f"readings/one/{length - 1}"
         first = made[0].id if named_by == "hash" else "readings/one/0"
-        counting = Counting(stage.lake.store)
-        lake = Lake.of(counting, stage.lake.environment, stage.lake.storage)
+        counting, world = Counting(stage.lake.store), stage.lake.environment
+        objects = Faulty(stage.storage.objects, no_faults, world)
+        uncached = Snapshots(Files(objects, world), world)
+        storage = Storage(objects, stage.storage.addresses, uncached)
+        lake = Lake.of(counting, world, lambda _, kept=storage: kept)
         assert inspect_file(lake, stage.repository, "f", last, first).size > 0
-        counts.append(counting.reads)
-    print(f"reads: {counts}")
-    assert counts[0] == counts[1] <= 14
+        counts.append((counting.reads, objects.calls))
+    print(f"reads of the KV store, calls to the object store: {counts}")
+    assert counts[0] == counts[1]
+    reads, calls = counts[0]
+    assert reads <= 14
+    assert calls <= 12
 
 
 def test_pach_F6_the_files_of_a_failed_commit_are_gone_and_it_says_why(desk: Desk) -> None:
