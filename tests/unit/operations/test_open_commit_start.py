@@ -20,7 +20,9 @@ from lochan.operations.branches import create_branch, delete_branch
 from lochan.operations.open_commits.cancel_commit import cancel_commit
 from lochan.operations.open_commits.inspect_commit import inspect_commit
 from lochan.operations.open_commits.list_commit import list_commit
+from lochan.operations.open_commits.merge_commits import merge_commits
 from lochan.operations.open_commits.start_commit import start_commit
+from lochan.operations.reference import commit_of
 from lochan.refs.tables import repositories
 from support.open_commits import Desk
 
@@ -141,6 +143,27 @@ def test_pach_F5_an_open_commit_is_nobodys_parent(desk: Desk) -> None:
     opened = desk.start(branch="foo")
     with pytest.raises(Conflict, match="is open; it must be finished first"):
         desk.start(parent=opened.id)
+
+
+def test_pach_F5_an_open_commit_is_refused_wherever_something_goes_on_from_a_commit(
+    desk: Desk,
+) -> None:
+    made, opened = desk.commit(branch="main", f=b"1"), desk.start(branch="foo")
+    desk.put(opened, "g", b"2")
+    before = desk.head()
+    for use in (
+        lambda: desk.start(parent=opened.id, branch="new"),
+        lambda: desk.start(parent=opened.id, branch="main"),
+        lambda: merge_commits(*desk.where, [opened.id], None, "main"),
+        lambda: merge_commits(*desk.where, [made.id, opened.id], None, "main", squash=True),
+        lambda: merge_commits(*desk.where, [made.id], opened.id, "new"),
+    ):
+        with pytest.raises(Conflict, match="is open; it must be finished first") as no:
+            use()
+        assert no.value.code == "commit-not-finished"
+    with pytest.raises(NotFound):  # what makes branches and tags, moves, reverts and picks asks so
+        commit_of(*desk.where, opened.id)
+    assert desk.head() == before
 
 
 def test_pach_F4_what_is_not_finished_is_no_provenance(desk: Desk) -> None:
