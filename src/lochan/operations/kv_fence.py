@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keep writers out of a repository while the last of it is copied, without a lock.
 
-Everybody who changes a repository reads its record before, and after a staged write once more
-(`allowed`). So the fence is two steps:
+Everybody who changes a repository reads its record before, and once more after a staged write, or
+when an open commit was cancelled (`allowed`). So the fence is two steps:
 
     1. the repository becomes read-only. A staged write that is acknowledged was there before this:
        its writer has read the record since, and found it writable
