@@ -80,6 +80,10 @@ def test_a_name_that_is_taken_claims_no_namespace(tmp_path: Path) -> None:
         create(lake, "two", tmp_path / "second")
 
 
+def unforeseen(error: Exception) -> None:
+    pytest.fail(f"a task ended by {error!r}")
+
+
 def grow(lake: Lake, repository: Repository) -> None:
     """Have something of every kind in a repository, committed, staged and begun."""
     where = (lake, repository)
@@ -92,7 +96,7 @@ def grow(lake: Lake, repository: Repository) -> None:
     set_branch_protection(*where, [BranchProtectionRule("dev")])
     set_gc_rules(*where, 7, {})
     set_repository_metadata(*where, {"owner": "ada"})
-    tasks = Tasks(lake.store, ENVIRONMENT, pytest.fail)
+    tasks = Tasks(lake.store, ENVIRONMENT, unforeseen)
     for kind in TaskKind:
         tasks.begin(repository, kind, lambda _: "{}")
     tasks.close()

@@ -3,12 +3,13 @@
 
 import hashlib
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
 from lochan.committed import Files, Snapshots
 from lochan.errors import Conflict, InvalidInput, NotFound
-from lochan.model.ids import ObjectKey, OpenCommitId
+from lochan.model.ids import ObjectKey, OpenCommitId, StorageNamespace
 from lochan.model.records import Commit, OpenCommit
 from lochan.objects.faulty import Faulty, no_faults
 from lochan.operations.commit import CommitRequest, commit
@@ -274,6 +275,10 @@ def test_pach_I6_deletions_on_other_branches_do_not_count(desk: Desk) -> None:
     assert desk.read("f", c2, c1) == b"2"
 
 
+def held(storage: Storage, _: StorageNamespace) -> Storage:
+    return storage
+
+
 @pytest.mark.parametrize("named_by", ["hash", "number"])
 def test_pach_I7_reads_do_not_grow_with_history(named_by: str) -> None:
     counts = []
@@ -287,7 +292,7 @@ def test_pach_I7_reads_do_not_grow_with_history(named_by: str) -> None:
         objects = Faulty(stage.storage.objects, no_faults, world)
         uncached = Snapshots(Files(objects, world), world)
         storage = Storage(objects, stage.storage.addresses, uncached)
-        lake = Lake.of(counting, world, lambda _, kept=storage: kept)
+        lake = Lake.of(counting, world, partial(held, storage))
         assert inspect_file(lake, stage.repository, "f", last, first).size > 0
         counts.append((counting.reads, objects.calls))
     print(f"reads of the KV store, calls to the object store: {counts}")
