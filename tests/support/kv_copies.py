@@ -2,9 +2,9 @@
 """What tests of copied lakes look at: all rows of a store, and writers that note what they did."""
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import chain
+from enum import Enum
 
 import msgspec
 
@@ -12,7 +12,7 @@ from lochan.environment import RealEnvironment
 from lochan.errors import LochanError, Refused
 from lochan.faults import Crashed, Fault
 from lochan.kv.drivers.memory import MemoryStore
-from lochan.kv.faulty import Faulty, fail_nth, no_faults
+from lochan.kv.faulty import Call, Faulty
 from lochan.kv.store import Store
 from lochan.model.codec import decode_repository, encode_repository
 from lochan.model.ids import BranchName, ObjectKey
@@ -20,6 +20,7 @@ from lochan.model.keys import GRAVELER, token_partition
 from lochan.model.records import Repository
 from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.kv_copy import copy_lake
+from lochan.operations.kv_copy_ledger import Ledger, Phase
 from lochan.operations.lake import Lake
 from lochan.operations.put_object import put_object
 from lochan.operations.read_object import stat_object
@@ -132,11 +133,11 @@ def assert_all_there(lake: Lake, *writers: Writer) -> None:
             assert stat_object(lake, writer.repository, writer.branch, key).size >= size
 
 
-def moved(stage: Stage, target: Store, deaths: Iterable[int]) -> tuple[Stage, list[Writer]]:
+def moved(stage: Stage, target: Store, deaths: Sequence[int]) -> tuple[Stage, list[Writer]]:
     """Copy a lake while writers work on it, and open the copy.
 
-    The n-th run dies at that of its calls which the n-th number of `deaths` names; the first that
-    has fewer calls left comes to its end, and so does the one after the last number.
+    The copy dies at calls that `deaths` names, to either store: at these of its beginning, then of
+    its fence, and then of what comes after it, each over again until a run has fewer.
     """
     source = stage.lake.store
     writers = [
@@ -144,10 +145,55 @@ def moved(stage: Stage, target: Store, deaths: Iterable[int]) -> tuple[Stage, li
         for number, branch in enumerate((MAIN, DEV))
     ]
     with at_work(*writers) as world:
-        for plan in chain((fail_nth(each, Fault.CRASH_BEFORE) for each in deaths), [no_faults]):
-            with suppress(Crashed):
-                copy_lake(source, Faulty(target, plan, WORLD), world, settle_s=SETTLE_S)
-                break
+        for part in (_Part.BEFORE, _Part.FENCE, _Part.CLOSED):
+            for number in deaths:
+                death = _Death(number, part)
+                with suppress(Crashed):
+                    copy_lake(*death.between(source, target), world, settle_s=SETTLE_S)
+                if death.is_past(target):
+                    break
+        copy_lake(source, target, world, settle_s=SETTLE_S)
     assert every_row(target) == every_row(source)
     lake = open_lake(target, WORLD, stage.storage)
     return Stage(lake, get_repository(target, WORLD, NAME), stage.storage), writers
+
+
+class _Part(Enum):
+    """A part of a copy: a fence writes to the source first, and every fence makes the next longer.
+
+    So its calls are counted from there: else a death of each number would never come past it.
+    """
+
+    BEFORE = Phase.COPYING
+    FENCE = Phase.CLOSED
+    CLOSED = Phase.DONE
+
+
+class _Death:
+    """Where a process dies: at a call of a part of its copy, or where the fence begins."""
+
+    def __init__(self, number: int, part: _Part) -> None:
+        self._number = number
+        self._part = part
+        self._calls = 0
+        self._writes = False
+
+    def between(self, source: Store, target: Store) -> tuple[Store, Store]:
+        """Stand between the process and its two stores."""
+        return Faulty(source, self._at_source, WORLD), Faulty(target, self._at_target, WORLD)
+
+    def is_past(self, target: Store) -> bool:
+        """Say whether the part has no calls left at which nobody has died."""
+        if self._part is _Part.BEFORE:
+            return self._writes
+        return Ledger(target).phase in {self._part.value, Phase.DONE}
+
+    def _at_source(self, call: Call) -> Fault:
+        self._writes |= call.operation.startswith(("set", "delete"))
+        if self._writes and self._part is _Part.BEFORE:
+            return Fault.CRASH_BEFORE
+        return self._at_target(call)
+
+    def _at_target(self, _: Call) -> Fault:
+        self._calls += self._writes or self._part is not _Part.FENCE
+        return Fault.CRASH_BEFORE if self._calls == self._number else Fault.OK
