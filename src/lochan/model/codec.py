@@ -128,6 +128,7 @@ def encode_branch(record: Branch) -> bytes:
                 wire.Forgotten(start=one.start, stop=one.stop or b"", newest=one.newest)
                 for one in record.forgotten
             ],
+            resets_in_place=record.resets_in_place,
         )
         return message_bytes(message, record.unknown)
 
@@ -150,6 +151,7 @@ def decode_branch(data: bytes, where: str = "a branch record") -> Branch:
             Forgotten(one.start, one.stop or None, StagingToken(one.newest))
             for one in message.forgotten
         ),
+        resets_in_place=message.resets_in_place,
         unknown=unknown_fields(message),
     )
 

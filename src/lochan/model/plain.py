@@ -86,7 +86,7 @@ def plain_branch(branch: Branch) -> bytes | None:
         return None
     if branch.compacted_base_meta_range_id or branch.moves or not 0 < branch.resets < _LARGEST:
         return None
-    if branch.forgotten:
+    if branch.forgotten or branch.resets_in_place:
         return None
     try:
         name, head = branch.branch_id.encode(), branch.commit_id.encode()

@@ -128,7 +128,8 @@ class Branch(msgspec.Struct, frozen=True, kw_only=True):
     commit; and how often a job that publishes here was taken over. While it stands still, what
     tokens held that are no longer named is in the head or in the compacted base. When it has
     changed, whatever was made of an earlier record is void. A new branch begins at a number of its
-    own, so a branch made again counts as changed.
+    own, so a branch made again counts as changed. `resets_in_place` of them left the head where it
+    was: what remains tells that the branch has come back to a commit, to whoever acts on its moves.
 
     `moves` counts how often the head went on to what was not staged here: a merge, an import. While
     both counts stand still, nothing comes to be under a token's rows but what writers staged.
@@ -147,6 +148,7 @@ class Branch(msgspec.Struct, frozen=True, kw_only=True):
     resets: int = 0
     moves: int = 0
     forgotten: tuple[Forgotten, ...] = ()
+    resets_in_place: int = 0
     unknown: bytes = b""
 
 

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1alochan/model/records.proto\x12\tlochan.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"Z\n\x14\x42ranchProtectionRule\x12\x0f\n\x07pattern\x18\x01 \x01(\t\x12\x31\n\x0f\x62locked_actions\x18\x02 \x03(\x0e\x32\x18.lochan.v1.BlockedAction\"\xb2\x03\n\nRepository\x12\x15\n\rrepository_id\x18\x01 \x01(\t\x12\x19\n\x11storage_namespace\x18\x02 \x01(\t\x12\x16\n\x0e\x64\x65\x66\x61ult_branch\x18\x03 \x01(\t\x12\x31\n\rcreation_date\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x34\n\x10repository_state\x18\x05 \x01(\x0e\x32\x1a.lochan.v1.RepositoryState\x12\x19\n\x11unique_identifier\x18\x06 \x01(\t\x12\x11\n\tread_only\x18\x07 \x01(\x08\x12\x12\n\nstorage_id\x18\x08 \x01(\t\x12:\n\x11\x62ranch_protection\x18\x65 \x03(\x0b\x32\x1f.lochan.v1.BranchProtectionRule\x12>\n\rbranch_owners\x18\x66 \x03(\x0b\x32\'.lochan.v1.Repository.BranchOwnersEntry\x1a\x33\n\x11\x42ranchOwnersEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\'\n\x05\x43lock\x12\x0e\n\x06\x62ranch\x18\x01 \x01(\t\x12\x0e\n\x06\x63ommit\x18\x02 \x01(\x03\")\n\x07Ordinal\x12\x0f\n\x07lineage\x18\x01 \x01(\t\x12\r\n\x05\x66irst\x18\x02 \x01(\x03\"\x91\x02\n\x06\x42ranch\x12\x11\n\tbranch_id\x18\x01 \x01(\t\x12\x11\n\tcommit_id\x18\x02 \x01(\t\x12\x15\n\rstaging_token\x18\x03 \x01(\t\x12\x15\n\rsealed_tokens\x18\x04 \x03(\t\x12\x0e\n\x06hidden\x18\x05 \x01(\x08\x12\x0f\n\x07lineage\x18\x64 \x01(\t\x12$\n\x08ordinals\x18\x65 \x03(\x0b\x32\x12.lochan.v1.Ordinal\x12$\n\x1c\x63ompacted_base_meta_range_id\x18\x66 \x01(\t\x12\x0e\n\x06resets\x18g \x01(\x03\x12\r\n\x05moves\x18h \x01(\x03\x12\'\n\tforgotten\x18i \x03(\x0b\x32\x14.lochan.v1.Forgotten\"8\n\tForgotten\x12\r\n\x05start\x18\x01 \x01(\x0c\x12\x0c\n\x04stop\x18\x02 \x01(\x0c\x12\x0e\n\x06newest\x18\x03 \x01(\t\"(\n\x03Tag\x12\x0e\n\x06tag_id\x18\x01 \x01(\t\x12\x11\n\tcommit_id\x18\x02 \x01(\t\"j\n\nProvenance\x12\x15\n\rrepository_id\x18\x01 \x01(\t\x12\x11\n\tcommit_id\x18\x02 \x01(\t\x12\r\n\x05input\x18\x03 \x01(\t\x12\x0c\n\x04glob\x18\x04 \x01(\t\x12\x15\n\rmeta_range_id\x18\x05 \x01(\t\"\xc4\x03\n\x06\x43ommit\x12\n\n\x02id\x18\x01 \x01(\t\x12\x11\n\tcommitter\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\t\x12\x31\n\rcreation_date\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x15\n\rmeta_range_id\x18\x05 \x01(\t\x12\x31\n\x08metadata\x18\x06 \x03(\x0b\x32\x1f.lochan.v1.Commit.MetadataEntry\x12\x0f\n\x07parents\x18\x07 \x03(\t\x12\x0f\n\x07version\x18\x08 \x01(\x05\x12\x12\n\ngeneration\x18\t \x01(\x05\x12 \n\x06\x63locks\x18\x64 \x03(\x0b\x32\x10.lochan.v1.Clock\x12+\n\x07started\x18\x65 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x66inished\x18\x66 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\nprovenance\x18g \x03(\x0b\x32\x15.lochan.v1.Provenance\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\xba\x03\n\nOpenCommit\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0e\n\x06\x62ranch\x18\x02 \x01(\t\x12\x0e\n\x06parent\x18\x03 \x01(\t\x12\x1d\n\x04slot\x18\x04 \x01(\x0e\x32\x0f.lochan.v1.Slot\x12\x15\n\rstaging_token\x18\x05 \x01(\t\x12\x11\n\tcommitter\x18\x06 \x01(\t\x12\x0f\n\x07message\x18\x07 \x01(\t\x12\x35\n\x08metadata\x18\x08 \x03(\x0b\x32#.lochan.v1.OpenCommit.MetadataEntry\x12+\n\x07started\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x66inished\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\nprovenance\x18\x0b \x03(\x0b\x32\x15.lochan.v1.Provenance\x12\x11\n\tcommit_id\x18\r \x01(\t\x12\r\n\x05\x65rror\x18\x0e \x01(\t\x12\x10\n\x08\x61ttempts\x18\x64 \x03(\t\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01J\x04\x08\x0c\x10\r\"\xcf\x01\n\x16GarbageCollectionRules\x12\x1e\n\x16\x64\x65\x66\x61ult_retention_days\x18\x01 \x01(\x05\x12Y\n\x15\x62ranch_retention_days\x18\x02 \x03(\x0b\x32:.lochan.v1.GarbageCollectionRules.BranchRetentionDaysEntry\x1a:\n\x18\x42ranchRetentionDaysEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x05:\x02\x38\x01\"\x84\x01\n\x12RepositoryMetadata\x12=\n\x08metadata\x18\x01 \x03(\x0b\x32+.lochan.v1.RepositoryMetadata.MetadataEntry\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"H\n\x0bStagedEntry\x12\x0b\n\x03key\x18\x01 \x01(\x0c\x12\x10\n\x08identity\x18\x02 \x01(\x0c\x12\x0c\n\x04\x64\x61ta\x18\x03 \x01(\x0c\x12\x0c\n\x04mark\x18\x64 \x01(\t\"D\n\x05\x42lock\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\t\x12\x0e\n\x06offset\x18\x02 \x01(\x03\x12\x0c\n\x04size\x18\x03 \x01(\x03\x12\x0c\n\x04hash\x18\x04 \x01(\x0c\"\xd2\x02\n\x05\x45ntry\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\t\x12\x31\n\rlast_modified\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0c\n\x04size\x18\x03 \x01(\x03\x12\r\n\x05\x65_tag\x18\x04 \x01(\t\x12\x30\n\x08metadata\x18\x05 \x03(\x0b\x32\x1e.lochan.v1.Entry.MetadataEntry\x12,\n\x0c\x61\x64\x64ress_type\x18\x06 \x01(\x0e\x32\x16.lochan.v1.AddressType\x12\x14\n\x0c\x63ontent_type\x18\x07 \x01(\t\x12 \n\x06\x62locks\x18\x64 \x03(\x0b\x32\x10.lochan.v1.Block\x12\x1f\n\x05\x65poch\x18\x65 \x01(\x0b\x32\x10.lochan.v1.Clock\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"T\n\tRangeData\x12\x0f\n\x07min_key\x18\x01 \x01(\x0c\x12\x0f\n\x07max_key\x18\x02 \x01(\x0c\x12\x16\n\x0e\x65stimated_size\x18\x03 \x01(\x04\x12\r\n\x05\x63ount\x18\x04 \x01(\x03*8\n\x0fRepositoryState\x12\n\n\x06\x41\x43TIVE\x10\x00\x12\x0c\n\x08\x44\x45LETING\x10\x01\x12\x0b\n\x07INITIAL\x10\x02*.\n\rBlockedAction\x12\x11\n\rSTAGING_WRITE\x10\x00\x12\n\n\x06\x43OMMIT\x10\x01*.\n\x04Slot\x12\n\n\x06\x42\x45GINS\x10\x00\x12\r\n\tCONTINUES\x10\x01\x12\x0b\n\x07\x46OLLOWS\x10\x02*?\n\x0b\x41\x64\x64ressType\x12\x18\n\x14\x42Y_PREFIX_DEPRECATED\x10\x00\x12\x0c\n\x08RELATIVE\x10\x01\x12\x08\n\x04\x46ULL\x10\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1alochan/model/records.proto\x12\tlochan.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"Z\n\x14\x42ranchProtectionRule\x12\x0f\n\x07pattern\x18\x01 \x01(\t\x12\x31\n\x0f\x62locked_actions\x18\x02 \x03(\x0e\x32\x18.lochan.v1.BlockedAction\"\xb2\x03\n\nRepository\x12\x15\n\rrepository_id\x18\x01 \x01(\t\x12\x19\n\x11storage_namespace\x18\x02 \x01(\t\x12\x16\n\x0e\x64\x65\x66\x61ult_branch\x18\x03 \x01(\t\x12\x31\n\rcreation_date\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x34\n\x10repository_state\x18\x05 \x01(\x0e\x32\x1a.lochan.v1.RepositoryState\x12\x19\n\x11unique_identifier\x18\x06 \x01(\t\x12\x11\n\tread_only\x18\x07 \x01(\x08\x12\x12\n\nstorage_id\x18\x08 \x01(\t\x12:\n\x11\x62ranch_protection\x18\x65 \x03(\x0b\x32\x1f.lochan.v1.BranchProtectionRule\x12>\n\rbranch_owners\x18\x66 \x03(\x0b\x32\'.lochan.v1.Repository.BranchOwnersEntry\x1a\x33\n\x11\x42ranchOwnersEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\'\n\x05\x43lock\x12\x0e\n\x06\x62ranch\x18\x01 \x01(\t\x12\x0e\n\x06\x63ommit\x18\x02 \x01(\x03\")\n\x07Ordinal\x12\x0f\n\x07lineage\x18\x01 \x01(\t\x12\r\n\x05\x66irst\x18\x02 \x01(\x03\"\xaa\x02\n\x06\x42ranch\x12\x11\n\tbranch_id\x18\x01 \x01(\t\x12\x11\n\tcommit_id\x18\x02 \x01(\t\x12\x15\n\rstaging_token\x18\x03 \x01(\t\x12\x15\n\rsealed_tokens\x18\x04 \x03(\t\x12\x0e\n\x06hidden\x18\x05 \x01(\x08\x12\x0f\n\x07lineage\x18\x64 \x01(\t\x12$\n\x08ordinals\x18\x65 \x03(\x0b\x32\x12.lochan.v1.Ordinal\x12$\n\x1c\x63ompacted_base_meta_range_id\x18\x66 \x01(\t\x12\x0e\n\x06resets\x18g \x01(\x03\x12\r\n\x05moves\x18h \x01(\x03\x12\'\n\tforgotten\x18i \x03(\x0b\x32\x14.lochan.v1.Forgotten\x12\x17\n\x0fresets_in_place\x18j \x01(\x03\"8\n\tForgotten\x12\r\n\x05start\x18\x01 \x01(\x0c\x12\x0c\n\x04stop\x18\x02 \x01(\x0c\x12\x0e\n\x06newest\x18\x03 \x01(\t\"(\n\x03Tag\x12\x0e\n\x06tag_id\x18\x01 \x01(\t\x12\x11\n\tcommit_id\x18\x02 \x01(\t\"j\n\nProvenance\x12\x15\n\rrepository_id\x18\x01 \x01(\t\x12\x11\n\tcommit_id\x18\x02 \x01(\t\x12\r\n\x05input\x18\x03 \x01(\t\x12\x0c\n\x04glob\x18\x04 \x01(\t\x12\x15\n\rmeta_range_id\x18\x05 \x01(\t\"\xc4\x03\n\x06\x43ommit\x12\n\n\x02id\x18\x01 \x01(\t\x12\x11\n\tcommitter\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\t\x12\x31\n\rcreation_date\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x15\n\rmeta_range_id\x18\x05 \x01(\t\x12\x31\n\x08metadata\x18\x06 \x03(\x0b\x32\x1f.lochan.v1.Commit.MetadataEntry\x12\x0f\n\x07parents\x18\x07 \x03(\t\x12\x0f\n\x07version\x18\x08 \x01(\x05\x12\x12\n\ngeneration\x18\t \x01(\x05\x12 \n\x06\x63locks\x18\x64 \x03(\x0b\x32\x10.lochan.v1.Clock\x12+\n\x07started\x18\x65 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x66inished\x18\x66 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\nprovenance\x18g \x03(\x0b\x32\x15.lochan.v1.Provenance\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\xba\x03\n\nOpenCommit\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0e\n\x06\x62ranch\x18\x02 \x01(\t\x12\x0e\n\x06parent\x18\x03 \x01(\t\x12\x1d\n\x04slot\x18\x04 \x01(\x0e\x32\x0f.lochan.v1.Slot\x12\x15\n\rstaging_token\x18\x05 \x01(\t\x12\x11\n\tcommitter\x18\x06 \x01(\t\x12\x0f\n\x07message\x18\x07 \x01(\t\x12\x35\n\x08metadata\x18\x08 \x03(\x0b\x32#.lochan.v1.OpenCommit.MetadataEntry\x12+\n\x07started\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x66inished\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\nprovenance\x18\x0b \x03(\x0b\x32\x15.lochan.v1.Provenance\x12\x11\n\tcommit_id\x18\r \x01(\t\x12\r\n\x05\x65rror\x18\x0e \x01(\t\x12\x10\n\x08\x61ttempts\x18\x64 \x03(\t\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01J\x04\x08\x0c\x10\r\"\xcf\x01\n\x16GarbageCollectionRules\x12\x1e\n\x16\x64\x65\x66\x61ult_retention_days\x18\x01 \x01(\x05\x12Y\n\x15\x62ranch_retention_days\x18\x02 \x03(\x0b\x32:.lochan.v1.GarbageCollectionRules.BranchRetentionDaysEntry\x1a:\n\x18\x42ranchRetentionDaysEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x05:\x02\x38\x01\"\x84\x01\n\x12RepositoryMetadata\x12=\n\x08metadata\x18\x01 \x03(\x0b\x32+.lochan.v1.RepositoryMetadata.MetadataEntry\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"H\n\x0bStagedEntry\x12\x0b\n\x03key\x18\x01 \x01(\x0c\x12\x10\n\x08identity\x18\x02 \x01(\x0c\x12\x0c\n\x04\x64\x61ta\x18\x03 \x01(\x0c\x12\x0c\n\x04mark\x18\x64 \x01(\t\"D\n\x05\x42lock\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\t\x12\x0e\n\x06offset\x18\x02 \x01(\x03\x12\x0c\n\x04size\x18\x03 \x01(\x03\x12\x0c\n\x04hash\x18\x04 \x01(\x0c\"\xd2\x02\n\x05\x45ntry\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\t\x12\x31\n\rlast_modified\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0c\n\x04size\x18\x03 \x01(\x03\x12\r\n\x05\x65_tag\x18\x04 \x01(\t\x12\x30\n\x08metadata\x18\x05 \x03(\x0b\x32\x1e.lochan.v1.Entry.MetadataEntry\x12,\n\x0c\x61\x64\x64ress_type\x18\x06 \x01(\x0e\x32\x16.lochan.v1.AddressType\x12\x14\n\x0c\x63ontent_type\x18\x07 \x01(\t\x12 \n\x06\x62locks\x18\x64 \x03(\x0b\x32\x10.lochan.v1.Block\x12\x1f\n\x05\x65poch\x18\x65 \x01(\x0b\x32\x10.lochan.v1.Clock\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"T\n\tRangeData\x12\x0f\n\x07min_key\x18\x01 \x01(\x0c\x12\x0f\n\x07max_key\x18\x02 \x01(\x0c\x12\x16\n\x0e\x65stimated_size\x18\x03 \x01(\x04\x12\r\n\x05\x63ount\x18\x04 \x01(\x03*8\n\x0fRepositoryState\x12\n\n\x06\x41\x43TIVE\x10\x00\x12\x0c\n\x08\x44\x45LETING\x10\x01\x12\x0b\n\x07INITIAL\x10\x02*.\n\rBlockedAction\x12\x11\n\rSTAGING_WRITE\x10\x00\x12\n\n\x06\x43OMMIT\x10\x01*.\n\x04Slot\x12\n\n\x06\x42\x45GINS\x10\x00\x12\r\n\tCONTINUES\x10\x01\x12\x0b\n\x07\x46OLLOWS\x10\x02*?\n\x0b\x41\x64\x64ressType\x12\x18\n\x14\x42Y_PREFIX_DEPRECATED\x10\x00\x12\x0c\n\x08RELATIVE\x10\x01\x12\x08\n\x04\x46ULL\x10\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -44,14 +44,14 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_REPOSITORYMETADATA_METADATAENTRY']._serialized_options = b'8\001'
   _globals['_ENTRY_METADATAENTRY']._loaded_options = None
   _globals['_ENTRY_METADATAENTRY']._serialized_options = b'8\001'
-  _globals['_REPOSITORYSTATE']._serialized_start=2987
-  _globals['_REPOSITORYSTATE']._serialized_end=3043
-  _globals['_BLOCKEDACTION']._serialized_start=3045
-  _globals['_BLOCKEDACTION']._serialized_end=3091
-  _globals['_SLOT']._serialized_start=3093
-  _globals['_SLOT']._serialized_end=3139
-  _globals['_ADDRESSTYPE']._serialized_start=3141
-  _globals['_ADDRESSTYPE']._serialized_end=3204
+  _globals['_REPOSITORYSTATE']._serialized_start=3012
+  _globals['_REPOSITORYSTATE']._serialized_end=3068
+  _globals['_BLOCKEDACTION']._serialized_start=3070
+  _globals['_BLOCKEDACTION']._serialized_end=3116
+  _globals['_SLOT']._serialized_start=3118
+  _globals['_SLOT']._serialized_end=3164
+  _globals['_ADDRESSTYPE']._serialized_start=3166
+  _globals['_ADDRESSTYPE']._serialized_end=3229
   _globals['_BRANCHPROTECTIONRULE']._serialized_start=74
   _globals['_BRANCHPROTECTIONRULE']._serialized_end=164
   _globals['_REPOSITORY']._serialized_start=167
@@ -63,37 +63,37 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ORDINAL']._serialized_start=644
   _globals['_ORDINAL']._serialized_end=685
   _globals['_BRANCH']._serialized_start=688
-  _globals['_BRANCH']._serialized_end=961
-  _globals['_FORGOTTEN']._serialized_start=963
-  _globals['_FORGOTTEN']._serialized_end=1019
-  _globals['_TAG']._serialized_start=1021
-  _globals['_TAG']._serialized_end=1061
-  _globals['_PROVENANCE']._serialized_start=1063
-  _globals['_PROVENANCE']._serialized_end=1169
-  _globals['_COMMIT']._serialized_start=1172
-  _globals['_COMMIT']._serialized_end=1624
-  _globals['_COMMIT_METADATAENTRY']._serialized_start=1577
-  _globals['_COMMIT_METADATAENTRY']._serialized_end=1624
-  _globals['_OPENCOMMIT']._serialized_start=1627
-  _globals['_OPENCOMMIT']._serialized_end=2069
-  _globals['_OPENCOMMIT_METADATAENTRY']._serialized_start=1577
-  _globals['_OPENCOMMIT_METADATAENTRY']._serialized_end=1624
-  _globals['_GARBAGECOLLECTIONRULES']._serialized_start=2072
-  _globals['_GARBAGECOLLECTIONRULES']._serialized_end=2279
-  _globals['_GARBAGECOLLECTIONRULES_BRANCHRETENTIONDAYSENTRY']._serialized_start=2221
-  _globals['_GARBAGECOLLECTIONRULES_BRANCHRETENTIONDAYSENTRY']._serialized_end=2279
-  _globals['_REPOSITORYMETADATA']._serialized_start=2282
-  _globals['_REPOSITORYMETADATA']._serialized_end=2414
-  _globals['_REPOSITORYMETADATA_METADATAENTRY']._serialized_start=1577
-  _globals['_REPOSITORYMETADATA_METADATAENTRY']._serialized_end=1624
-  _globals['_STAGEDENTRY']._serialized_start=2416
-  _globals['_STAGEDENTRY']._serialized_end=2488
-  _globals['_BLOCK']._serialized_start=2490
-  _globals['_BLOCK']._serialized_end=2558
-  _globals['_ENTRY']._serialized_start=2561
-  _globals['_ENTRY']._serialized_end=2899
-  _globals['_ENTRY_METADATAENTRY']._serialized_start=1577
-  _globals['_ENTRY_METADATAENTRY']._serialized_end=1624
-  _globals['_RANGEDATA']._serialized_start=2901
-  _globals['_RANGEDATA']._serialized_end=2985
+  _globals['_BRANCH']._serialized_end=986
+  _globals['_FORGOTTEN']._serialized_start=988
+  _globals['_FORGOTTEN']._serialized_end=1044
+  _globals['_TAG']._serialized_start=1046
+  _globals['_TAG']._serialized_end=1086
+  _globals['_PROVENANCE']._serialized_start=1088
+  _globals['_PROVENANCE']._serialized_end=1194
+  _globals['_COMMIT']._serialized_start=1197
+  _globals['_COMMIT']._serialized_end=1649
+  _globals['_COMMIT_METADATAENTRY']._serialized_start=1602
+  _globals['_COMMIT_METADATAENTRY']._serialized_end=1649
+  _globals['_OPENCOMMIT']._serialized_start=1652
+  _globals['_OPENCOMMIT']._serialized_end=2094
+  _globals['_OPENCOMMIT_METADATAENTRY']._serialized_start=1602
+  _globals['_OPENCOMMIT_METADATAENTRY']._serialized_end=1649
+  _globals['_GARBAGECOLLECTIONRULES']._serialized_start=2097
+  _globals['_GARBAGECOLLECTIONRULES']._serialized_end=2304
+  _globals['_GARBAGECOLLECTIONRULES_BRANCHRETENTIONDAYSENTRY']._serialized_start=2246
+  _globals['_GARBAGECOLLECTIONRULES_BRANCHRETENTIONDAYSENTRY']._serialized_end=2304
+  _globals['_REPOSITORYMETADATA']._serialized_start=2307
+  _globals['_REPOSITORYMETADATA']._serialized_end=2439
+  _globals['_REPOSITORYMETADATA_METADATAENTRY']._serialized_start=1602
+  _globals['_REPOSITORYMETADATA_METADATAENTRY']._serialized_end=1649
+  _globals['_STAGEDENTRY']._serialized_start=2441
+  _globals['_STAGEDENTRY']._serialized_end=2513
+  _globals['_BLOCK']._serialized_start=2515
+  _globals['_BLOCK']._serialized_end=2583
+  _globals['_ENTRY']._serialized_start=2586
+  _globals['_ENTRY']._serialized_end=2924
+  _globals['_ENTRY_METADATAENTRY']._serialized_start=1602
+  _globals['_ENTRY_METADATAENTRY']._serialized_end=1649
+  _globals['_RANGEDATA']._serialized_start=2926
+  _globals['_RANGEDATA']._serialized_end=3010
 # @@protoc_insertion_point(module_scope)

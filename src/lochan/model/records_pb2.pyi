@@ -254,6 +254,7 @@ class Branch(_message.Message):
     RESETS_FIELD_NUMBER: _builtins.int
     MOVES_FIELD_NUMBER: _builtins.int
     FORGOTTEN_FIELD_NUMBER: _builtins.int
+    RESETS_IN_PLACE_FIELD_NUMBER: _builtins.int
     branch_id: _builtins.str
     commit_id: _builtins.str
     staging_token: _builtins.str
@@ -262,6 +263,7 @@ class Branch(_message.Message):
     compacted_base_meta_range_id: _builtins.str
     resets: _builtins.int
     moves: _builtins.int
+    resets_in_place: _builtins.int
     @_builtins.property
     def sealed_tokens(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     @_builtins.property
@@ -282,10 +284,11 @@ class Branch(_message.Message):
         resets: _builtins.int = ...,
         moves: _builtins.int = ...,
         forgotten: _abc.Iterable[Global___Forgotten] | None = ...,
+        resets_in_place: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["branch_id", b"branch_id", "commit_id", b"commit_id", "compacted_base_meta_range_id", b"compacted_base_meta_range_id", "forgotten", b"forgotten", "hidden", b"hidden", "lineage", b"lineage", "moves", b"moves", "ordinals", b"ordinals", "resets", b"resets", "sealed_tokens", b"sealed_tokens", "staging_token", b"staging_token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["branch_id", b"branch_id", "commit_id", b"commit_id", "compacted_base_meta_range_id", b"compacted_base_meta_range_id", "forgotten", b"forgotten", "hidden", b"hidden", "lineage", b"lineage", "moves", b"moves", "ordinals", b"ordinals", "resets", b"resets", "resets_in_place", b"resets_in_place", "sealed_tokens", b"sealed_tokens", "staging_token", b"staging_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -98,4 +98,5 @@ def _moved(
         lineage=lineage,
         ordinals=ordinals,
         resets=branch.resets + 1,
+        resets_in_place=branch.resets_in_place + (branch.commit_id == target.id),
     )

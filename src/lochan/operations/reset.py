@@ -55,6 +55,7 @@ def reset(lake: Lake, repository: Repository, name: BranchName) -> None:
             forgotten=(),
             compacted_base_meta_range_id=MetaRangeId(""),
             resets=stored.record.resets + 1,
+            resets_in_place=stored.record.resets_in_place + 1,
         )
         if swap_reset(lake, repository, stored, emptied):
             return
@@ -125,7 +126,9 @@ def _reset_within(lake: Lake, repository: Repository, name: BranchName, within: 
             if is_same_view(branch, _allowed(lake, repository, name).record):
                 return
             continue
-        moved = msgspec.structs.replace(moved, resets=branch.resets + 1)
+        moved = msgspec.structs.replace(
+            moved, resets=branch.resets + 1, resets_in_place=branch.resets_in_place + 1
+        )
         if swap_reset(lake, repository, stored, moved):
             return
     raise contended(name)

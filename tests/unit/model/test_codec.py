@@ -93,6 +93,7 @@ KINDS = {
             forgotten=several(
                 st.builds(Forgotten, st.binary(), st.none() | st.binary(min_size=1), TEXT)
             ),
+            resets_in_place=INT64,
             unknown=UNKNOWN,
         ),
     ),

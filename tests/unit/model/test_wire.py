@@ -86,6 +86,7 @@ def test_our_own_fields_start_at_100() -> None:
             "resets": 103,
             "moves": 104,
             "forgotten": 105,
+            "resets_in_place": 106,
         },
         "Commit": {"clocks": 100, "started": 101, "finished": 102, "provenance": 103},
         "StagedEntry": {"mark": 100},

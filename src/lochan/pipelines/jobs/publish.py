@@ -129,7 +129,9 @@ def fence(lake: Lake, output: Repository, branch: BranchName) -> None:
     def bumped(current: Branch | None) -> Branch | None:
         if current is None or current.resets != before:
             return current  # it is another record than any that was read before
-        return msgspec.structs.replace(current, resets=before + 1)
+        return msgspec.structs.replace(
+            current, resets=before + 1, resets_in_place=current.resets_in_place + 1
+        )
 
     lake.tables(output).branches.update(
         branch.encode(),

@@ -226,7 +226,7 @@ def _cause(move: Move, commit: Commit, order: int) -> Cause:
     """Say why. A commit's key is its own, whatever has followed it when it is decided on."""
     return Cause(
         kind=COMMIT,
-        key=move_key(move.resets, commit),
+        key=move_key(move.jumps, commit),
         repository=move.repository.repository_id,
         unique_identifier=move.repository.unique_identifier,
         branch=move.branch,

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a branch has moved far enough that a pipeline should run.
 
-A *move* is one state of a branch that a commit, a reset or anything else brought about; its key is
-never given twice, so a branch that comes back to an old commit has moved again. What a pipeline has
-last been decided on is its `Seen` row. Terms count from there:
+A *move* is a branch's coming to a head, by a commit, a hard reset or anything else; its key is
+never given twice, so a branch that comes back to an old commit has moved again. While the head
+stays the key does, whatever is staged or forgotten meanwhile: by it a decision is found that was
+made and not noted. What a pipeline has last been decided on is its `Seen` row. Terms count from it:
 
     commits    that the head has and the seen commit lacks, by clocks, without reading any
     size       bytes of objects added or changed since, by the difference of the two trees; these
@@ -43,7 +44,7 @@ class Move:
     branch: BranchName
     head: Commit
     key: str
-    resets: int
+    jumps: int
 
 
 def find_move(lake: Lake, repository: Repository, branch: BranchName) -> Move | None:
@@ -53,13 +54,14 @@ def find_move(lake: Lake, repository: Repository, branch: BranchName) -> Move | 
     except NotFound:
         return None
     head = lake.tables(repository).commits.get(found.commit_id.encode()).record
-    return Move(repository, branch, head, move_key(found.resets, head), found.resets)
+    jumps = found.resets - found.resets_in_place
+    return Move(repository, branch, head, move_key(jumps, head), jumps)
 
 
-def move_key(resets: int, head: Commit) -> str:
-    """Name a move: commits advance the head's clock, everything else advances `resets`."""
+def move_key(jumps: int, head: Commit) -> str:
+    """Name a move: commits advance the head's clock, whatever else moves it advances `jumps`."""
     clock = own(head)
-    return f"{resets}-{clock.branch}-{clock.commit}"
+    return f"{jumps}-{clock.branch}-{clock.commit}"
 
 
 class Grown:

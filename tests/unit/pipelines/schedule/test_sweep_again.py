@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sweeps over what is there no more, or again, or was set back; and what one sweep owes another."""
 
+from collections.abc import Callable
 from contextlib import suppress
+from itertools import count
 
 import pytest
 
@@ -13,7 +15,7 @@ from lochan.operations.create_repository import create_repository
 from lochan.operations.hard_reset import hard_reset
 from lochan.operations.put_object import put_object
 from lochan.operations.repositories import delete_repository
-from lochan.operations.reset import reset
+from lochan.operations.reset import reset, reset_object
 from lochan.pipelines.jobs.publish import fence
 from lochan.pipelines.model.spec import CronInput, Trigger
 from lochan.pipelines.schedule.run_by_hand import run_by_hand
@@ -123,6 +125,50 @@ def test_a_branch_whose_head_stays_starts_nothing(world: PipelineWorld, disturb:
         put_object(world.lake, photos, MAIN, ObjectKey(b"b"), b"")
         reset(world.lake, photos, MAIN)
     assert swept(world) == ()
+
+
+def stage_and_forget(world: PipelineWorld, key: bytes | None) -> None:
+    photos = world.repository(PHOTOS)
+    put_object(world.lake, photos, MAIN, ObjectKey(b"b"), b"")
+    if key is None:
+        reset(world.lake, photos, MAIN)
+    else:
+        reset_object(world.lake, photos, MAIN, ObjectKey(key))
+
+
+DISTURBANCES: dict[str, Callable[[PipelineWorld], object]] = {
+    "nothing": lambda world: None,
+    "reset": lambda world: stage_and_forget(world, None),
+    "reset of a key": lambda world: stage_and_forget(world, b"b"),
+    "fence": lambda world: fence(world.lake, world.repository(PHOTOS), MAIN),
+    "hard reset to the head": lambda world: hard_reset(
+        world.lake, world.repository(PHOTOS), MAIN, world.head(PHOTOS)
+    ),
+}
+
+
+@pytest.mark.parametrize("each_commit", [False, True])
+@pytest.mark.parametrize("disturbance", DISTURBANCES)
+def test_rel_P5_a_sweep_that_dies_anywhere_decides_a_commit_once_whatever_is_reset_after_it(
+    world: PipelineWorld, disturbance: str, each_commit: bool
+) -> None:
+    """Between deciding a set and noting it, and between the notes of two pipelines."""
+    for name in ("one",):
+        made(world, name, reads(PHOTOS), trigger=Trigger(each_commit=each_commit))
+    settled(world)
+    world.put({"a": "1"})
+    for number in count(1):
+        later = world.copy()
+        store = Faulty(later.kept, fail_nth(number, Fault.CRASH_AFTER), later.world)
+        with suppress(Crashed):
+            sweep(later.again(store).lake, load_graph(later.lake))
+        drive_all(later)
+        DISTURBANCES[disturbance](later)
+        settled(later)
+        states = [[job.state.value for job in jobs_of(later, name)] for name in ("one",)]
+        assert states == [["success", "skipped"]], f"it died after call {number}"
+        if store.calls < number:
+            break
 
 
 def test_pach_5_5_11_each_commit_is_decided_once_though_sweeps_die_and_commits_come(
