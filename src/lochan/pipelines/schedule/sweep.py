@@ -4,12 +4,15 @@
 Nobody tells the sweep of a commit, so no event can be lost, come twice or come late: it looks. Many
 may sweep at once, and a sweep may break off anywhere. The decision is one conditional write under a
 name that the move gives (`job_sets`); the rows of what was seen follow it, and without them the
-same decision is made again, and found to be there.
+same decision is made again, and found to be there. A set's name has the pipelines that were due, so
+a decision that was left half done is finished first: else those that are left would be decided on
+without the others, as another set.
 
     a branch moved by a job set's own commit     that set has the jobs below: noted, unless
                                                  the pipeline has read another commit since then
     the pipeline has another version             run, whatever its trigger waits for
     the head is the one that was seen            nothing: its record alone has changed
+    the last job was decided for this move       noted: who decided died before all notes were there
     a job of the pipeline is open                wait, and then run once on the newest commit; those
                                                  passed over are named in the set
     a job that writes the branch is open         wait for what it publishes: a job on the commit
@@ -27,7 +30,7 @@ from lochan.model.ids import BranchName
 from lochan.model.instant import EPOCH, from_seconds
 from lochan.model.records import Commit
 from lochan.operations.lake import Lake
-from lochan.pipelines.jobs.job_records import list_jobs, open_jobs
+from lochan.pipelines.jobs.job_records import list_jobs, open_jobs, open_jobs_of
 from lochan.pipelines.lineage.provenance import find_repository
 from lochan.pipelines.model.commit_metadata import JOB_SET
 from lochan.pipelines.model.failures import Failed
@@ -69,7 +72,7 @@ def sweep(
     known = Grown() if grown is None else grown
     busy: set[tuple[str, str]] = set()
     moving: set[Place] = set()
-    for job in open_jobs(lake.store):
+    for job in _opened(lake, failed):
         busy.add((job.pipeline, job.output_branch))
         moving.add(Place(job.output_repository, job.output_branch))
     due: dict[tuple[Place, str], list[_Due]] = {}
@@ -77,7 +80,7 @@ def sweep(
         waits = not node.spec.trigger.each_commit and (node.pipeline, node.writes.branch) in busy
         if node.paused or waits:
             continue
-        for found in _looked(lake, node, moving, failed, known):
+        for found in _looked(lake, graph, node, moving, failed, known):
             move = found.move
             place = Place(move.repository.repository_id, move.branch)
             due.setdefault((place, move.key), []).append(found)
@@ -93,12 +96,38 @@ def note_seen(lake: Lake, node: Node, move: Move, job_set: str) -> None:
     PipelineTables.of(lake.store).seen.set(name, row)
 
 
+def _opened(lake: Lake, failed: Failed | None) -> list[Job]:
+    """Give the open jobs, with those that a set still lacks since its decider died."""
+    found = {job.id: job for job in open_jobs(lake.store)}
+    tables = PipelineTables.of(lake.store)
+    for name in dict.fromkeys(job.job_set for job in found.values()):
+        try:
+            decided = tables.job_sets.find(name.encode())
+            # They are made in this order, so the last one is there only if all are.
+            if decided and tables.jobs.find(decided.record.jobs[-1].job.encode()) is None:
+                found |= {job.id: job for job in open_jobs_of(lake, decided.record)}
+        except Unavailable:
+            raise
+        except LochanError as error:
+            if failed is None:
+                raise
+            failed(error)
+    return [job for job in found.values() if not job.state.is_end]
+
+
 def _looked(
-    lake: Lake, node: Node, moving: set[Place], failed: Failed | None, grown: Grown
+    lake: Lake,
+    graph: Graph,
+    node: Node,
+    moving: set[Place],
+    failed: Failed | None,
+    grown: Grown,
 ) -> list[_Due]:
     """Look at all that starts a pipeline and is not about to move."""
     try:
-        looks = [_look(lake, node, place, grown) for place in node.triggers if place not in moving]
+        looks = [
+            _look(lake, graph, node, place, grown) for place in node.triggers if place not in moving
+        ]
     except Unavailable:
         raise
     except LochanError as error:
@@ -109,8 +138,8 @@ def _looked(
     return [found for found in looks if found is not None]
 
 
-def _look(lake: Lake, node: Node, place: Place, grown: Grown) -> _Due | None:
-    """Say whether a pipeline is due for the state of a branch."""
+def _look(lake: Lake, graph: Graph, node: Node, place: Place, grown: Grown) -> _Due | None:
+    """Say whether a pipeline is due for the state of a branch, and note what needs no decision."""
     move = _move_of(lake, place)
     if move is None:
         return None
@@ -118,17 +147,30 @@ def _look(lake: Lake, node: Node, place: Place, grown: Grown) -> _Due | None:
         seen_name(node.pipeline, move.repository, move.branch)
     )
     seen = row.record if row else None
-    if seen is not None and seen.life != node.life:
-        return _Due(node, move, seen)
-    if seen is not None and seen.commit == move.head.id:
+    if seen is None or seen.life == node.life:
+        if seen is not None and seen.commit == move.head.id:
+            return None
+        owner = _planned_by(lake, node, move)
+        if owner:
+            note_seen(lake, node, move, owner)
+            return None
+        if not is_due(lake, node.spec.trigger, move, seen, lake.environment.now(), grown):
+            return None
+    decided = _decided_for(lake, graph, node, move)
+    if decided:
+        note_seen(lake, node, move, decided)
         return None
-    owner = _planned_by(lake, node, move)
-    if owner:
-        note_seen(lake, node, move, owner)
-        return None
-    if is_due(lake, node.spec.trigger, move, seen, lake.environment.now(), grown):
-        return _Due(node, move, seen)
-    return None
+    return _Due(node, move, seen)
+
+
+def _decided_for(lake: Lake, graph: Graph, node: Node, move: Move) -> str:
+    """Name the set of a pipeline's last job, if it was decided for a move, and on this graph."""
+    last = _last_job(lake, node)
+    found = PipelineTables.of(lake.store).job_sets.find(last.job_set.encode()) if last else None
+    if found is None or found.record.graph_version != graph.version:
+        return ""
+    cause = found.record.cause
+    return found.record.id if cause == _cause(move, move.head, cause.order) else ""
 
 
 def _planned_by(lake: Lake, node: Node, move: Move) -> str:
