@@ -3,6 +3,7 @@
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import NoReturn
 
 import pytest
@@ -11,9 +12,14 @@ from lochan.bootstrap.background import Background
 from lochan.environment import RealEnvironment
 from lochan.logs.log import Log, open_log
 from lochan.metrics import Metrics
+from lochan.model.ids import BranchName, RepositoryId
 from lochan.model.keys import CLEANUP
+from lochan.operations.seal import seal
 from lochan.refs.cleaner import Cleaner
+from lochan.refs.repositories import get_repository
 from support.grown_lake import grown
+from support.web import open_api
+from support.web_lakes import NAME, WebLake
 
 WORLD = RealEnvironment()
 SOON_S = 0.01
@@ -104,3 +110,23 @@ def test_nothing_runs_after_the_end() -> None:
     assert not [
         one for one in set(threading.enumerate()) - of_others if one.name.startswith("lochan c")
     ]
+
+
+def test_rel_H11_a_server_shows_the_longest_run_of_sealed_tokens(tmp_path: Path) -> None:
+    with open_api(tmp_path / "lake") as api:
+        web, services = WebLake.made(api), api.services
+        web.branch("dev")
+        repository = get_repository(services.lake.store, WORLD, RepositoryId(NAME))
+        for branch in ("dev", "main", "main", "main"):
+            web.put(branch, WORLD.new_id())
+            seal(services.lake, repository, BranchName(branch))
+        background = Background(services.lake, services.log, services.metrics, pause_s=SOON_S)
+        background.start()
+        wait_for(
+            lambda: "\nlochan_sealed_tokens_longest 3.0\n" in api.get("/metrics", prefix="").text
+        )
+        web.commit("main")
+        wait_for(
+            lambda: "\nlochan_sealed_tokens_longest 1.0\n" in api.get("/metrics", prefix="").text
+        )
+        background.close()

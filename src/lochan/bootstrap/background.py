@@ -37,6 +37,7 @@ class Background:
         self._stopping = Event()
         self._cleaner = Cleaner(lake.store, lake.environment)
         self._compactor = Compactor(lake)
+        metrics.longest_sealed.watch(lambda: self._compactor.longest)
         self._lake = lake
         work: Mapping[str, Callable[[], str]] = {
             "clean": self._clean,

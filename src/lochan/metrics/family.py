@@ -39,6 +39,7 @@ class Family(Generic[S]):
         self.meaning = meaning
         self.labels = labels
         self.bounds = bounds
+        self.is_largest = False  # over processes the largest number counts, not their sum
         self._make = make
         self._environment = environment
         self._lock = environment.lock()
@@ -81,6 +82,13 @@ def counter(environment: Environment, name: str, meaning: str, *labels: str) -> 
 def gauge(environment: Environment, name: str, meaning: str, *labels: str) -> Family[Value]:
     """Describe something that rises and falls; over processes it is summed."""
     return Family("gauge", name, meaning, labels, Value, environment)
+
+
+def largest(environment: Environment, name: str, meaning: str, *labels: str) -> Family[Value]:
+    """Describe something that rises and falls, and of which each process sees the same whole."""
+    found = gauge(environment, name, meaning, *labels)
+    found.is_largest = True
+    return found
 
 
 def histogram(

@@ -10,6 +10,7 @@
 | kv_request_failures_total | operation, type | yes |
 | lochan_refused_requests_total | reason | no: over a limit, with 429 or 503 |
 | lochan_background_runs_total | work, outcome | no: clean and compact; done, partly or failed |
+| lochan_sealed_tokens_longest |  | no: of the branch that has most, when the compactor came by |
 
 A request costs one series: how many there were follows from how long they took.
 """
@@ -18,7 +19,7 @@ from collections import Counter
 from typing import Final
 
 from lochan.environment import Environment
-from lochan.metrics.family import OTHER, Family, counter, gauge, histogram
+from lochan.metrics.family import OTHER, Family, counter, gauge, histogram, largest
 from lochan.metrics.series import Series
 
 _REQUEST: Final = (
@@ -67,6 +68,11 @@ class Metrics:
             "Runs of the cleaner and of the compactor.",
             "work",
             "outcome",
+        )
+        self.longest_sealed = largest(
+            environment,
+            "lochan_sealed_tokens_longest",
+            "Sealed tokens of the branch that has most of them, when the compactor came by.",
         )
         self.kv_seconds = histogram(
             environment,

@@ -16,6 +16,7 @@ import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from operator import add
 from pathlib import Path
 
 import msgspec
@@ -58,14 +59,16 @@ class Workers:
                 self._published = numbers
 
     def numbers(self) -> Numbers:
-        """Add up what all processes have counted."""
+        """Add up what all processes have counted; of what each sees whole, the largest counts."""
+        largest = {family.name for family in self._metrics.families if family.is_largest}
         total: dict[str, dict[tuple[str, ...], list[float]]] = {}
         for numbers in (self._metrics.numbers(), *self._of_others()):
             for name, series in numbers.items():
                 sums = total.setdefault(name, {})
+                join = max if name in largest else add
                 for labels, values in series:
                     before = sums.get(labels, [0.0] * len(values))
-                    sums[labels] = [a + b for a, b in zip(before, values, strict=True)]
+                    sums[labels] = list(map(join, before, values))
         return {name: list(sums.items()) for name, sums in total.items()}
 
     def close(self) -> None:

@@ -3,7 +3,8 @@
 
 A branch is compacted when its tokens hold `rows` rows together, tombstones included, or when more
 than `tokens` of them are sealed. Below that, a listing reads what is staged faster than a tree can
-be written. Nothing is remembered between runs, and several processes may run it at once.
+be written. Nothing is remembered between runs but what is shown, and several processes may run it
+at once.
 """
 
 from collections.abc import Iterator
@@ -41,14 +42,21 @@ class Compactor:
         self._lake = lake
         self._rows = rows
         self._tokens = tokens
+        self.longest = 0  # the most tokens that a branch had sealed when the last run came by
 
     def run(self) -> list[Compaction]:
         """Look at every branch once; gives those that were due, or failed.
 
         Raises: what listing repositories and branches raises.
         """
-        looked = (self._look_after(repository, branch) for repository, branch in self._branches())
-        return [compaction for compaction in looked if compaction is not None]
+        found: list[Compaction] = []
+        longest = 0
+        for repository, branch in self._branches():
+            longest = max(longest, len(branch.sealed_tokens))
+            if compaction := self._look_after(repository, branch):
+                found.append(compaction)
+        self.longest = longest
+        return found
 
     def _branches(self) -> Iterator[tuple[Repository, Branch]]:
         for repository in list_repositories(self._lake.store):

@@ -137,6 +137,19 @@ def test_any_process_answers_for_all(tmp_path: Path) -> None:
         each.close()
 
 
+def test_of_what_every_process_sees_whole_the_largest_counts(tmp_path: Path) -> None:
+    workers = [worker(tmp_path) for _ in range(3)]
+    for (metrics, each), seen in zip(workers, (4, 7, 5), strict=True):
+        metrics.longest_sealed.of().add(seen)
+        each.publish()
+    for metrics, each in workers:
+        assert samples(exposed(metrics.families, each.numbers())) == {
+            ("lochan_sealed_tokens_longest", ()): 7
+        }
+    for _, each in workers:
+        each.close()
+
+
 def test_a_process_that_is_killed_leaves_its_counts_and_nothing_under_way(tmp_path: Path) -> None:
     def die() -> None:
         metrics, each = worker(tmp_path)
