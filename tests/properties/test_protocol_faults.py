@@ -2,8 +2,18 @@
 """The real stories while things fail: each call once (reliability V4), and at random (V3)."""
 
 from collections import Counter
+from collections.abc import Callable
+
+import msgspec
+import pytest
 
 from lochan.faults import Fault
+from lochan.kv.table import Stored
+from lochan.model.ids import BranchName
+from lochan.model.records import Branch, Repository
+from lochan.operations import reset as resetting
+from lochan.operations import stage_if as conditional
+from lochan.operations.lake import Lake
 from lochan.testing.simulation import Explored, World, explore, random_runs
 from lochan.testing.simulation.explorer import Check
 from lochan.testing.simulation.faults import fail_nth
@@ -39,6 +49,35 @@ def test_rel_V3_servers_that_crash_stores_that_fail_and_clocks_that_jump(tally: 
     steps = run_chaos(1, SEEDS)
     tally(seeds=SEEDS)
     assert steps > 300 * SEEDS
+
+
+def forgets_without_a_note(patch: pytest.MonkeyPatch) -> None:
+    """A reset of some keys seals, and does not say which are forgotten."""
+    swap = resetting.swap_reset
+
+    def swap_reset(lake: Lake, repository: Repository, old: Stored[Branch], new: Branch) -> bool:
+        noted = msgspec.structs.replace(new, forgotten=old.record.forgotten)
+        return swap(lake, repository, old, noted)
+
+    patch.setattr(resetting, "swap_reset", swap_reset)
+
+
+def writes_whatever_is_there(patch: pytest.MonkeyPatch) -> None:
+    """A conditional write does not ask for its condition."""
+
+    def require(lake: Lake, repository: Repository, branch: BranchName, *_: object) -> Branch:
+        return lake.branches.fresh(repository, branch).record
+
+    patch.setattr(conditional, "require_condition", require)
+
+
+@pytest.mark.parametrize("hole", [forgets_without_a_note, writes_whatever_is_there])
+def test_rel_V3_a_hole_in_a_reset_or_a_conditional_write_is_caught(
+    hole: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hole(monkeypatch)
+    with pytest.raises(AssertionError, match=r"G[1-7]: "):
+        run_chaos(1, SEEDS)
 
 
 def test_rel_G5_what_failed_is_never_seen_after_a_later_success() -> None:

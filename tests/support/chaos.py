@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several servers and their clients while stores fail, servers die and clocks jump; then calm.
 
+Most runs have three clients a server, since small runs find more a second; some have a crowd.
 Everything is drawn from the seed: what each client does, who runs next, which call fails and how,
 when a server dies and is started again, how wrong a clock is, how old a cached record. The history
 must keep its promises (G1 to G7, G15). Then the faults stop. New servers over what is left must do
@@ -19,12 +20,15 @@ from lochan.testing.simulation.chance import Chance
 from lochan.testing.simulation.faults import Plan, random_faults
 from support.lakes import MAIN
 from support.protocol_scopes import grow
+from support.simulated_anyone import Anyone
 from support.simulated_client import KEYS, Client, Work
 from support.simulated_ground import SNAPSHOTS, Ground
 from support.simulated_lake import Scene
 from support.simulated_mover import Mover
 
-SERVERS, CLIENTS, CALLS = 3, 3, 4
+CALLS = 4
+FEW, CROWD = (3, 3, 3), (7, 7, 6)  # clients of each server
+CROWDED = 0.04  # of the seeds: it takes as long as three others
 FAULTS = (
     Fault.ERROR,
     Fault.LOST_REQUEST,
@@ -45,7 +49,7 @@ def _grown(ground: Ground) -> None:
 GROWN = Ground(_grown)
 
 
-_CALLS: list[Callable[[Mover, str, str, str], Work]] = [
+_CALLS: list[Callable[[Anyone, str, str, str], Work]] = [
     *[lambda client, key, tag, branch: client.put(key, tag, branch)] * 7,
     *[lambda client, key, _, branch: client.delete(key, branch)] * 2,
     *[lambda client, key, _, branch: client.get(key, branch)] * 4,
@@ -60,6 +64,14 @@ _CALLS: list[Callable[[Mover, str, str, str], Work]] = [
     lambda client, *_: client.delete_branch("side"),
     lambda client, *_: client.create_branch("side", "first"),
     lambda client, *_: client.create_branch("other", "feature"),
+    lambda client, key, tag, branch: client.put_if_absent(key, tag, branch),
+    lambda client, key, tag, branch: client.put_over_what_it_reads(key, tag, branch),
+    lambda client, _, __, branch: client.forget(branch),
+    lambda client, key, _, branch: client.forget_key(key, branch),
+    lambda client, key, _, branch: client.forget_prefix(key, branch),
+    lambda client, _, __, branch: client.revert("first", branch),
+    lambda client, *_: client.revert("feature"),
+    lambda client, _, __, branch: client.cherry_pick("feature", branch),
 ]
 
 
@@ -90,12 +102,13 @@ class Chaos:
         self._seed = seed
         self._writes = 0
         self._jumped = False
+        self._clients = CROWD if self._draw.happens(CROWDED) else FEW
         plan, schedule = self._plan(), self._schedule()
         self.world = World(seed, plan=plan, schedule=schedule, footprints=False)
         self.scene = Scene(self.world, ground, faulty=True, reads=self._reads())
         self._ground = ground
-        for server in range(SERVERS):
-            self._start(f"server{server}")
+        for number, clients in enumerate(self._clients):
+            self._start(f"server{number}", clients)
         self.world.spawn(self._weather, "weather")
 
     def run(self) -> int:
@@ -121,20 +134,20 @@ class Chaos:
         chance = self.world.environment.chance
         return lambda lake, _: AnyReads(lake, lambda: chance("cache"))
 
-    def _start(self, server: str) -> None:
+    def _start(self, server: str, clients: int) -> None:
         lake = self.scene.lake(shared=True)
-        for number in range(CLIENTS):
-            client = Mover(self.scene, f"{server}-{number}", lake)
+        for number in range(clients):
+            client = Anyone(self.scene, f"{server}-{number}", lake)
             client.does(*(self._call(client) for _ in range(CALLS)), node=server)
         cleaner = Mover(self.scene, f"{server}-cleaner", lake)
         cleaner.does(cleaner.sweep(), node=server)
 
-    def _call(self, client: Mover) -> Work:
+    def _call(self, client: Anyone) -> Work:
         """Draw what a client does next."""
         key = self._draw.pick(KEYS)
         branch = MAIN if self._draw.happens(0.8) else "side"
         self._writes += 1
-        tag = f"{key}{self._writes}"
+        tag = f"{key}-{self._writes}"  # the ground has tags without a dash
         return self._draw.pick(_CALLS)(client, key, tag, branch)
 
     def _weather(self) -> None:
@@ -146,8 +159,9 @@ class Chaos:
                 self._jumped = True
                 self.world.jump(self._draw.pick(JUMPS_S))
             else:
-                self.world.crash(f"server{self._draw.below(SERVERS)}")
-                self._start(f"again{number}")
+                server = self._draw.below(len(self._clients))
+                self.world.crash(f"server{server}")
+                self._start(f"again{number}", self._clients[server])
 
     def _calm(self) -> int:
         """Let new servers work on what is left; nothing fails, and everything succeeds."""

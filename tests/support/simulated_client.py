@@ -89,6 +89,13 @@ class Client:
         return self._writes({f"{branch}:{key}": None}, lambda: deleting.delete_objects(*where))
 
     def get(self, key: str, branch: str = MAIN, times: int = 1) -> Work:
+        def work() -> None:
+            for _ in range(times):
+                self._told(lambda: self._read(key, branch))
+
+        return work
+
+    def _read(self, key: str, branch: str) -> str | None:
         def look() -> str | None:
             where = (*self._where, BranchName(branch), ObjectKey(key.encode()))
             try:
@@ -98,11 +105,7 @@ class Client:
                     raise
                 return None
 
-        def work() -> None:
-            for _ in range(times):
-                self._told(lambda: self.scene.history.read(f"{branch}:{key}", look))
-
-        return work
+        return self.scene.history.read(f"{branch}:{key}", look)
 
     def listing(self, amount: int = 1000, branch: str = MAIN) -> Work:
         """List a branch, page by page."""

@@ -25,7 +25,7 @@ from lochan.model.codec import decode_entry
 from lochan.model.entry import Entry
 from lochan.model.ids import BranchName, MetaRangeId, ObjectKey, StorageNamespace
 from lochan.model.instant import from_seconds
-from lochan.model.records import Commit, Repository
+from lochan.model.records import Branch, Commit, Repository
 from lochan.objects.address import AddressSource
 from lochan.objects.drivers.memory import MemoryObjects
 from lochan.operations.branches import create_branch
@@ -216,10 +216,14 @@ class Ground:
         return {k: became.get(k) for k in {*was, *became} if was.get(k) != became.get(k)}
 
     @cached_property
+    def branches(self) -> tuple[Branch, ...]:
+        """The branches as they are in the beginning."""
+        return tuple(b for _, b in self.lake.tables(self.repository).branches.scan())
+
+    @cached_property
     def state(self) -> Tree:
         """What all branches show in the beginning."""
-        tables = self.lake.tables(self.repository)
-        return shown(self.lake, self.repository, [b.branch_id for _, b in tables.branches.scan()])
+        return shown(self.lake, self.repository, [b.branch_id for b in self.branches])
 
     def copy(self) -> MemoryStore:
         """Give a store of its own with everything that was prepared."""

@@ -11,8 +11,10 @@ against G1 to G7. Beside that
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
+
+import msgspec
 
 from lochan.committed import Files, Snapshots
 from lochan.environment import Environment
@@ -42,6 +44,7 @@ from support.simulated_ground import (
     plain_lake,
     shown,
 )
+from support.simulated_heads import Heads
 
 PAGE_ROWS = 2  # a scan of three rows can see two states of a token
 SWEEPS = 3  # to date a note, to remove it, and to show that nothing is left
@@ -69,9 +72,10 @@ class Scene:
         self.ground = ground
         self.repository = ground.repository
         self.inner = ground.copy()
-        self.store = world.store(self.inner, page_rows=PAGE_ROWS)
-        self.faulty = faulty  # whether clients must expect that stores fail
         self.history = world.history()
+        self._heads = Heads(self.inner, ground.branches, lambda: self.history.stamps)
+        self.store = world.store(self._heads, page_rows=PAGE_ROWS)
+        self.faulty = faulty  # whether clients must expect that stores fail
         self.acknowledged: list[tuple[BranchName, CommitId]] = []
         self.reset: set[BranchName] = set()  # branches that somebody may have deleted
         self.errors: dict[str, list[Exception]] = {}  # what each client was told
@@ -80,6 +84,7 @@ class Scene:
         self.refused: list[tuple[str, str]] = []
         self.brought: list[tuple[str, str]] = []  # what merges and such were told to have brought
         self.rules: list[Operation] = []  # when writing and committing were forbidden
+        self._forgotten: list[tuple[Operation, BranchName, Sequence[str]]] = []
         self._objects = objects
         self._reads = reads
 
@@ -99,11 +104,17 @@ class Scene:
         snapshots = Snapshots(Files(objects, PLAIN), PLAIN)
         return Storage(objects, AddressSource(environment), snapshots)
 
+    def forget(self, reset: Operation, branch: BranchName, keys: Sequence[str]) -> None:
+        """Note that a reset makes a branch show what its head holds for some keys."""
+        begun = self.history.operations.pop()  # what it writes is known when all has ended
+        assert begun is reset
+        self._forgotten.append((reset, branch, keys))
+
     def check(self) -> Hashable:
         """Hold what happened against every promise; gives what clients can tell apart."""
         final = self.state()
         self.history.final(final)
-        check_history(self.history.operations, self.ground.state)
+        check_history([*self.history.operations, *self._resets()], self.ground.state)
         self._check_commits()
         self._check_conditions(final)
         self._check_rules()
@@ -167,6 +178,16 @@ class Scene:
         while found.parents:
             found = commits.get(found.parents[0].encode()).record
             yield found
+
+    def _resets(self) -> Iterator[Operation]:
+        """Give resets as writes of what the heads of their time held."""
+        commits = RepositoryTables.of(self.inner, self.repository).commits
+        for reset, branch, keys in self._forgotten:
+            heads = set(self._heads.during(branch, reset))
+            trees = [self.tree(branch, commits.get(head.encode()).record) for head in heads]
+            for key in keys:
+                for identity in {tree.get(key) for tree in trees}:
+                    yield msgspec.structs.replace(reset, key=key, identity=identity)
 
     def _check_conditions(self, final: Tree) -> None:
         there = [key for key in self.won if key in self.ground.state]

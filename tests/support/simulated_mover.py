@@ -44,7 +44,7 @@ class Mover(Client):
     def revert(self, undone: str, branch: str = MAIN) -> Work:
         """Undo a commit of the ground."""
         found = self.scene.ground.commits[undone]
-        request = TransplantRequest(self.name, f"{self.name} reverts {undone}")
+        request = TransplantRequest(self.name, f"{self._request()} reverts {undone}")
         return self._moves(
             branch,
             self.scene.ground.changes(undone, back=True),
@@ -54,7 +54,7 @@ class Mover(Client):
     def cherry_pick(self, picked: str, branch: str = MAIN) -> Work:
         """Do again what a commit of the ground did."""
         found = self.scene.ground.commits[picked]
-        request = TransplantRequest(self.name, f"{self.name} picks {picked}")
+        request = TransplantRequest(self.name, f"{self._request()} picks {picked}")
         return self._moves(
             branch,
             self.scene.ground.changes(picked),

@@ -86,7 +86,7 @@ class History:
         self._later = later or (lambda stamp: stamp())
         self._invoked = invoked
         self._responded = responded
-        self._stamps = 0
+        self.stamps = 0
 
     def invoke(self, kind: Kind, key: str = "", identity: str | None = None) -> Operation:
         """Note that a call begins; end it with `respond`."""
@@ -112,31 +112,31 @@ class History:
 
     def write(self, key: str, identity: str | None, work: Callable[[], object]) -> None:
         """Record a write."""
-        with self._call(Kind.WRITE, key, identity):
+        with self.call(Kind.WRITE, key, identity):
             work()
 
     def writes(self, changes: Mapping[str, str | None], work: Callable[[], object]) -> None:
         """Record one call that writes several keys."""
         with ExitStack() as calls:
             for key, identity in changes.items():
-                calls.enter_context(self._call(Kind.WRITE, key, identity))
+                calls.enter_context(self.call(Kind.WRITE, key, identity))
             work()
 
     def read(self, key: str, work: Callable[[], str | None]) -> str | None:
         """Record a read."""
-        with self._call(Kind.READ, key) as operation:
+        with self.call(Kind.READ, key) as operation:
             operation.identity = work()
         return operation.identity
 
     def commit(self, work: Callable[[], tuple[str, Tree]], prefix: str = "") -> None:
         """Record a commit by its id and tree; it speaks of the keys under `prefix` alone."""
-        with self._call(Kind.COMMIT, prefix) as operation:
+        with self.call(Kind.COMMIT, prefix) as operation:
             operation.identity, tree = work()
             operation.tree = dict(tree)
 
     def list(self, prefix: str, work: Callable[[], Listing]) -> None:
         """Record a page of a listing."""
-        with self._call(Kind.LIST, prefix) as operation:
+        with self.call(Kind.LIST, prefix) as operation:
             operation.listing = work()
 
     def final(self, tree: Tree) -> None:
@@ -151,7 +151,7 @@ class History:
         return (encoder.encode(operation) for operation in self.operations)
 
     @contextmanager
-    def _call(self, kind: Kind, key: str = "", identity: str | None = None) -> Iterator[Operation]:
+    def call(self, kind: Kind, key: str = "", identity: str | None = None) -> Iterator[Operation]:
         """Record a call; an error ends it and goes on to the caller, a crash leaves it PENDING."""
         operation = self.invoke(kind, key, identity)
         try:
@@ -168,8 +168,8 @@ class History:
         self.respond(operation)
 
     def _next(self) -> int:
-        self._stamps += 1
-        return self._stamps
+        self.stamps += 1
+        return self.stamps
 
 
 def read_lines(lines: Iterable[bytes]) -> list[Operation]:

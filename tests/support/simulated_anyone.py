@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A client whose calls are judged whatever others do meanwhile: conditional writes, and resets.
+
+`Client.put` on condition of absence counts who was the first, for scenes in which no key ends.
+Where keys come and go, a conditional write that succeeded is judged as a read, too: while it went
+on there was a moment at which the key was as the condition says. Of a refused one nothing follows.
+
+`Mover.reset` takes for written what the head holds afterwards, for scenes in which nobody looks.
+Here it is what each head held meanwhile (`support.simulated_heads`).
+"""
+
+from collections.abc import Iterable
+
+from lochan.errors import Conflict, PredicateFailed
+from lochan.model.ids import BranchName, ObjectKey
+from lochan.operations.conditions import if_absent, if_match
+from lochan.operations.put_object import stage_entry
+from lochan.operations.reset import reset, reset_object, reset_prefix
+from lochan.testing.simulation.history import Kind
+from support.lakes import MAIN
+from support.simulated_client import KEYS, Work
+from support.simulated_ground import entry_of
+from support.simulated_mover import Mover
+
+
+class Anyone(Mover):
+    """A caller among many, who know nothing of each other."""
+
+    def put_if_absent(self, key: str, tag: str, branch: str = MAIN) -> Work:
+        """Put where nothing is."""
+        return lambda: self._told(lambda: self._put_over(None, key, tag, branch))
+
+    def put_over_what_it_reads(self, key: str, tag: str, branch: str = MAIN) -> Work:
+        """Read, and put if it is still the same: by its checksum, or by its absence."""
+
+        def work() -> None:
+            read = self._read(key, branch)
+            self._put_over(read, key, tag, branch)
+
+        return lambda: self._told(work)
+
+    def forget(self, branch: str = MAIN) -> Work:
+        """Reset a branch."""
+        return self._resets(branch, KEYS, lambda: reset(*self._where, BranchName(branch)))
+
+    def forget_key(self, key: str, branch: str = MAIN) -> Work:
+        """Reset an object."""
+        where = (*self._where, BranchName(branch), ObjectKey(key.encode()))
+        return self._resets(branch, key, lambda: reset_object(*where))
+
+    def forget_prefix(self, prefix: str, branch: str = MAIN) -> Work:
+        """Reset what begins with a prefix."""
+        keys = [key for key in KEYS if key.startswith(prefix)]
+        where = (*self._where, BranchName(branch), prefix.encode())
+        return self._resets(branch, keys, lambda: reset_prefix(*where))
+
+    def _put_over(self, expected: str | None, key: str, tag: str, branch: str) -> None:
+        where = (*self._where, BranchName(branch), ObjectKey(key.encode()))
+        condition = if_absent if expected is None else if_match(expected)
+
+        def put() -> str | None:
+            try:
+                stage_entry(*where, entry_of(tag), condition=condition)
+            except PredicateFailed as error:
+                raise Conflict("refused") from error  # it may have been seen for a while (G5)
+            return expected
+
+        name = f"{branch}:{key}"
+        history = self.scene.history
+        history.write(name, tag, lambda: history.read(name, put))
+
+    def _resets(self, branch: str, keys: Iterable[str], work: Work) -> Work:
+        names = [f"{branch}:{key}" for key in keys]
+
+        def call() -> None:
+            with self.scene.history.call(Kind.WRITE) as operation:
+                self.scene.forget(operation, BranchName(branch), names)
+                work()
+
+        return lambda: self._told(call)
