@@ -21,6 +21,7 @@ datums append to, are made anew, since their epoch is its clock.
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import msgspec
 
@@ -47,6 +48,7 @@ from lochan.pipelines.model.commit_metadata import (
     counted,
     job_of,
 )
+from lochan.pipelines.model.datum import DatumRow
 from lochan.pipelines.model.failures import JobKilled, JobUnrunnable
 from lochan.pipelines.model.records import Job
 from lochan.pipelines.model.spec import Collision
@@ -57,7 +59,17 @@ from lochan.refs.kinship import Kinship
 Gate = Callable[[MetaRangeId], None]  # looks at a tree before anybody sees it; raises JobFailed
 
 
-class _Published(Conflict):
+class Published(NamedTuple):
+    """A job's commit, and by id the rows that name other objects in its index than they did before.
+
+    There are none to give (None) when an earlier driver's commit was found: its index has them.
+    """
+
+    commit: Commit
+    settled: dict[bytes, DatumRow] | None
+
+
+class _WasPublished(Conflict):
     """A commit of the job is there already."""
 
     def __init__(self, commit: Commit) -> None:
@@ -79,7 +91,7 @@ class Publication:
     message: str
 
 
-def publish(lake: Lake, wanted: Publication, gate: Gate) -> Commit:
+def publish(lake: Lake, wanted: Publication, gate: Gate) -> Published:
     """Squash and publish; gives the job's commit, whoever published it.
 
     Raises: JobFailed for a collision or by the gate; JobKilled; LeaseLost; Refused; Conflict when
@@ -104,7 +116,7 @@ def publish(lake: Lake, wanted: Publication, gate: Gate) -> Commit:
     def make(tip: Tip) -> Candidate:
         published = _above(lake, wanted.output, tip.head, wanted.job.id, base)
         if published is not None:
-            raise _Published(published)
+            raise _WasPublished(published)
         if require_driver(lake, wanted.job).kill:
             raise JobKilled(f"job {wanted.job.id} was killed before it published")
         _require_pipeline(lake, wanted)
@@ -112,11 +124,12 @@ def publish(lake: Lake, wanted: Publication, gate: Gate) -> Commit:
 
     branch = BranchName(wanted.job.output_branch)
     try:
-        return advance(
+        commit = advance(
             lake, wanted.output, branch, said, make, action=Action.PUBLISH, allow_dirty=True
         )
-    except _Published as published:
-        return published.commit
+    except _WasPublished as published:
+        return Published(published.commit, None)
+    return Published(commit, squash.settled)
 
 
 def fence(lake: Lake, output: Repository, branch: BranchName) -> None:

@@ -21,7 +21,7 @@ What the pipeline itself did wrong ends the job, and its output stays as it was.
 not answer leaves the job open for another driver, as often as its rules allow.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
@@ -153,7 +153,7 @@ class _Run:
         self._engine = engine
         self._beside = beside
         self._committer = driving.job.pipeline
-        self._made: tuple[DatumRow, ...] | None = None  # None: by an earlier driver
+        self._made: Collection[DatumRow] | None = None  # None: by an earlier driver
 
     @property
     def _job(self) -> Job:
@@ -249,7 +249,6 @@ class _Run:
         if planned.is_nothing and is_own and not self._spec.job.empty_commit:
             return None
         made = run_datums(self._lake, self._driving, self._version, self._engine, planned.run)
-        self._made = made
         self._beside.reached(Step.RAN)
         self._driving.change(_finishing(planned.counts, made))
         self._require_few_failed()
@@ -263,7 +262,10 @@ class _Run:
             committer=self._committer,
             message=_message(self._job),
         )
-        return publish(self._lake, wanted, self._gate)
+        commit, settled = publish(self._lake, wanted, self._gate)
+        if settled is not None:
+            self._made = ({row.id: row for row in made} | settled).values()
+        return commit
 
     def _require_few_failed(self) -> None:
         counts, rule = self._job.counts, self._spec.job.max_failed
@@ -304,7 +306,10 @@ class _Run:
         return ended
 
     def _remember(self, commit: Commit) -> None:
-        """Add to the memo what this job computed; a resumed driver reads it from the index."""
+        """Add to the memo what this job computed, with the objects that its commit keeps.
+
+        A resumed driver reads it from the index.
+        """
         rows: Iterable[DatumRow] | None = self._made
         if rows is None:
             snapshots = self._lake.storage(self._output.storage_namespace).snapshots

@@ -16,6 +16,11 @@ What `last` hides may come up again when the datum that hides it goes. So hidden
 tree of their own, which the commit names and the collector walks: <output key> 0 <datum id> -> the
 entry. Other policies have none.
 
+A file that is written again as it was is no change to a tree, which goes on naming the object that
+it has; the new one is in no tree, and goes with the next collection. So the index names what the
+trees name: a writer whose file has the content of the one below is said to have written that one.
+It may be another datum's: when the file that hid an equal one goes, the tree keeps its object.
+
 A path cannot be a file and a folder. Trees can hold both; a job that would make one fails.
 """
 
@@ -23,8 +28,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+import msgspec
+
 from lochan.committed import Snapshots
 from lochan.errors import JobFailed
+from lochan.kernel.records import Record
 from lochan.model.codec import decode_entry, encode_entry
 from lochan.model.entry import Block, Entry, entry_of_blocks, identity
 from lochan.model.ids import EMPTY_TREE, MetaRangeId
@@ -34,7 +42,7 @@ from lochan.operations.lake import Lake
 from lochan.operations.open_commits.blocks import as_block
 from lochan.pipelines.datums.datum_index import DatumIndex
 from lochan.pipelines.datums.keys_under import keys_under
-from lochan.pipelines.model.datum import DatumRow, order_of
+from lochan.pipelines.model.datum import DatumRow, OutputFile, order_of
 from lochan.pipelines.model.spec import Collision
 from lochan.staging.fold import changes
 
@@ -80,10 +88,16 @@ class _Written(NamedTuple):
 
     row: DatumRow
     entry: bytes
+    identity: bytes
 
 
 class Squash:
-    """The squash of one job's outcome upon one commit; `onto` makes the tree."""
+    """The squash of one job's outcome upon one commit; `onto` makes the tree.
+
+    `settled` are the rows, by id, that name other objects than they did when they came here.
+    """
+
+    settled: dict[bytes, DatumRow]
 
     def __init__(
         self,
@@ -101,13 +115,18 @@ class Squash:
         self._index = DatumIndex(self._snapshots, below.index)
         self._outcome = outcome
         self._written = self._gather()
+        self._files = sorted(key for key, several in self._written.items() if several)
         if collision == "error":
             self._refuse_collisions()
+        shown = self._rows_of(below.tree, self._files)
+        self._were_shown = frozenset(shown)
+        self.settled = self._settle(shown)
 
     def index(self) -> MetaRangeId:
         """Store the datum index of the new commit, and name it."""
         outcome = self._outcome
-        return self._index.changed(outcome.gone, outcome.rows, outcome.values).id
+        rows = {row.id: row for row in outcome.rows} | self.settled
+        return self._index.changed(outcome.gone, rows.values(), outcome.values).id
 
     def onto(self, epoch: Clock, now: Instant) -> Squashed:
         """Make the tree of a commit with this clock.
@@ -139,7 +158,7 @@ class Squash:
                     written.setdefault(output.key, [])
         for row in outcome.rows:
             for output in row.outputs:
-                written.setdefault(output.key, []).append(_Written(row, output.entry))
+                written.setdefault(output.key, []).append(_wrote(row, output))
         if self._below.index:
             self._add_others(written, replaced)
         for several in written.values():
@@ -154,7 +173,37 @@ class Squash:
         for row in self._index.find(others).values():
             for output in row.outputs:
                 if output.key in written:
-                    written[output.key].append(_Written(row, output.entry))
+                    written[output.key].append(_wrote(row, output))
+
+    def _settle(self, shown: Mapping[bytes, Record]) -> dict[bytes, DatumRow]:
+        """Have each writer name the object that a tree below has, where it has the same content.
+
+        Where both trees have one, it is the one that its own tree keeps. Gives rows that changed.
+        """
+        hidden: Mapping[bytes, Record] = {}
+        if self._below.hidden:
+            names = [_hidden_key(key, each) for key in self._files for each in self._written[key]]
+            hidden = self._rows_of(self._below.hidden, names)
+        named: dict[bytes, dict[bytes, bytes]] = {}
+        rows: dict[bytes, DatumRow] = {}
+        for key in self._files if shown or hidden else ():
+            several = self._written[key]
+            for at, each in enumerate(several):
+                first, second = shown.get(key), hidden.get(_hidden_key(key, each))
+                if at < len(several) - 1:
+                    first, second = second, first
+                same = _same(each, first) or _same(each, second)
+                if same is not None and same.value != each.entry:
+                    several[at] = each._replace(entry=same.value)
+                    rows[each.row.id] = each.row
+                    named.setdefault(each.row.id, {})[key] = same.value
+        return {id: _naming(row, named[id]) for id, row in rows.items()}  # noqa: A001
+
+    def _rows_of(self, tree: MetaRangeId, keys: Sequence[bytes]) -> dict[bytes, Record]:
+        """Find the rows of a tree that are there, by key."""
+        if not tree or not keys:
+            return {}
+        return {row.key: row for row in self._snapshots.get_many(tree, keys) if row.identity}
 
     def _refuse_collisions(self) -> None:
         found = [(key, each) for key, each in self._written.items() if len(each) > 1]
@@ -171,12 +220,10 @@ class Squash:
 
     def _require_kinds(self, tree: MetaRangeId) -> None:
         """Refuse a tree in which a path is a file and a folder; only new files can make one."""
-        files = sorted(key for key, several in self._written.items() if several)
-        found = self._snapshots.get_many(tree, _folders(files))
+        found = self._snapshots.get_many(tree, _folders(self._files))
         both = next((row.key for row in found if row.identity), None)
         if both is None and self._below.tree:
-            before = self._snapshots.get_many(self._below.tree, files)
-            new = [key + b"/" for key, row in zip(files, before, strict=True) if not row.identity]
+            new = [key + b"/" for key in self._files if key not in self._were_shown]
             # With the slash they sort otherwise: "a-b/" comes before "a/".
             inside = next(keys_under(self._snapshots, tree, sorted(new)), None)
             both = inside[0].removesuffix(b"/") if inside else None
@@ -195,8 +242,7 @@ class Squash:
                 entry = self._appended(several, epoch, now)
                 yield StagedEntry(key, identity(entry), encode_entry(entry))
             else:
-                last = several[-1].entry
-                yield StagedEntry(key, identity(decode_entry(last)), last)
+                yield StagedEntry(key, several[-1].identity, several[-1].entry)
 
     def _appended(self, several: Sequence[_Written], epoch: Clock, now: Instant) -> Entry:
         entries = [decode_entry(each.entry) for each in several]
@@ -221,9 +267,30 @@ class Squash:
                 rows[prefix + id] = StagedEntry(prefix + id)
         for key, several in self._written.items():
             for each in several[:-1]:
-                name = key + b"\0" + each.row.id
-                rows[name] = StagedEntry(name, identity(decode_entry(each.entry)), each.entry)
+                name = _hidden_key(key, each)
+                rows[name] = StagedEntry(name, each.identity, each.entry)
         return (rows[name] for name in sorted(rows))
+
+
+def _wrote(row: DatumRow, output: OutputFile) -> _Written:
+    return _Written(row, output.entry, identity(decode_entry(output.entry)))
+
+
+def _same(written: _Written, row: Record | None) -> Record | None:
+    """Give a tree's row if it has the content that a datum wrote."""
+    return row if row is not None and row.identity == written.identity else None
+
+
+def _hidden_key(key: bytes, written: _Written) -> bytes:
+    return key + b"\0" + written.row.id
+
+
+def _naming(row: DatumRow, entries: Mapping[bytes, bytes]) -> DatumRow:
+    """Give a row that names other objects under some keys."""
+    outputs = tuple(
+        OutputFile(output.key, entries.get(output.key, output.entry)) for output in row.outputs
+    )
+    return msgspec.structs.replace(row, outputs=outputs)
 
 
 def _folders(files: Iterable[bytes]) -> list[bytes]:
