@@ -6,7 +6,7 @@ and when, each job runs in processes of its own, on Spark.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from threading import Event
 from time import perf_counter
@@ -29,31 +29,38 @@ def show_pipeline(lake: Lake, repository: Repository, step: Say, tell: Say) -> N
     for made in lake.pipelines.create(SPEC):
         tell(f"{made.pipeline}: {made.spec['description']}")
     step("The server sees that there is something to do, and runs it on Spark")
-    first = next_run(lake, seen=None)
-    show_run(first, tell)
+    first = next_runs(lake, seen=())
+    show_runs(first, tell)
     show_most(lake, tell)
     step("One file of them changes; commit it, and wait")
     main.upload(CHANGED, "import json, re, sys\n")
     tell(f"committed as {main.commit('another riddle').id[:12]}")
-    show_run(next_run(lake, seen=first.id), tell)
+    show_runs(next_runs(lake, seen=[run.id for run in first]), tell)
     show_origin(lake, main, step, tell)
 
 
-def next_run(lake: Lake, seen: str | None) -> Run:
-    """Wait for the next run of the first pipeline, and for its end."""
+def next_runs(lake: Lake, seen: Collection[str]) -> list[Run]:
+    """Wait for the next run of both pipelines, and for its end.
+
+    They are two if the server looked when the first pipeline was made, and the second was not yet.
+    """
     pause = Event()
     while True:
-        newest = next(lake.pipelines.jobs.of(FIRST, max_amount=1), None)
-        if newest is not None and newest.job_set != seen:
-            run = lake.pipelines.jobs.run(newest.job_set)
+        newest = [
+            next(lake.pipelines.jobs.of(each, max_amount=1), None) for each in (FIRST, SECOND)
+        ]
+        made = dict.fromkeys(job.job_set for job in newest if job and job.job_set not in seen)
+        runs = [lake.pipelines.jobs.run(each) for each in made]
+        for run in runs:
             run.wait()
-            return run
+        if {job.pipeline for run in runs for job in run.jobs} == {FIRST, SECOND}:
+            return runs
         pause.wait(0.2)
 
 
-def show_run(run: Run, tell: Say) -> None:
+def show_runs(runs: Sequence[Run], tell: Say) -> None:
     """Say what each job ran and what it did not have to."""
-    for job in run.jobs:
+    for job in (job for run in runs for job in run.jobs):
         counts = job.counts
         unchanged = f", {counts.skipped} unchanged and not run" if counts.skipped else ""
         failed = f", {counts.failed} left out" if counts.failed else ""

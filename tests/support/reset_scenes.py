@@ -44,7 +44,13 @@ Story = Callable[["ResetScene", Lake], object]
 class ResetScene:
     """One run: the answer that each server got, and what is there in the end."""
 
-    def __init__(self, world: World, staged: ObjectKey = X, **stories: Story) -> None:
+    def __init__(
+        self,
+        world: World,
+        staged: ObjectKey = X,
+        before: Story | None = None,
+        **stories: Story,
+    ) -> None:
         """Prepare the branch, and let servers begin with their stories."""
         self._inner = MemoryStore(REAL)
         self.repository = add_repository(self._inner, world.environment, NAMESPACE)
@@ -57,6 +63,8 @@ class ResetScene:
         self.put(lake, X, DEV)
         self.theirs = self.commit(lake, DEV)
         self.put(lake, staged)
+        if before is not None:
+            before(self, lake)
         self.answers: dict[str, object] = {}
         store = world.store(self._inner)
         for name, story in stories.items():

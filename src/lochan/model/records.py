@@ -126,8 +126,9 @@ class Branch(msgspec.Struct, frozen=True, kw_only=True):
 
     `resets` counts how often staged changes were forgotten, or the head moved, other than by a
     commit; and how often a job that publishes here was taken over. While it stands still, what
-    tokens held that are no longer named is in the head or in the compacted base. When it has
-    changed, whatever was made of an earlier record is void. A new branch begins at a number of its
+    tokens held that are no longer named is in the head or in the compacted base, unless it was
+    forgotten. When it has changed, whatever was made of an earlier record is void, but for a tree
+    that follows resets of keys (operations/staged_tree.py). A new branch begins at a number of its
     own, so a branch made again counts as changed. `resets_in_place` of them left the head where it
     was: what remains tells that the branch has come back to a commit, to whoever acts on its moves.
 

@@ -58,4 +58,5 @@ def compact(lake: Lake, repository: Repository, name: BranchName) -> Branch:
         if swap(lake, repository, stored, moved, found.left):
             return moved
         stored = lake.branches.fresh(repository, name)
-    raise Conflict(f"branch {name!r} was changed by others {ATTEMPTS} times; compact it again")
+    message = f"branch {name!r} was changed by others {ATTEMPTS} times; compact it again"
+    raise Conflict(message, code="contended", branch=name)

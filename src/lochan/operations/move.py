@@ -64,6 +64,7 @@ def _move(lake: Lake, repository: Repository, name: BranchName, batch: Sequence[
     for _ in range(ATTEMPTS):
         found = trim(mine, stored.record.sealed_tokens)
         if stored.record.resets != resets:  # what was forgotten must not come back
+            # That all are there still says that some keys were reset, if there are any tokens.
             if not mine or found.overlap is not Overlap.NOBODY:
                 stored = _begin(lake, repository, name, batch)
                 mine, tree = stored.record.sealed_tokens, None
@@ -153,7 +154,10 @@ def _commit(chain: Chain, request: Request, tree: StagedTree, *, changed: bool) 
 
 
 def _committed_by_others(began: Branch, now: Branch) -> bool:
-    """Say whether a commit since then took tokens; tokens that went without one were reset."""
+    """Say whether a commit since then took tokens; tokens that went without one were reset.
+
+    Where anything was reset meanwhile nobody can tell, and nobody is told that.
+    """
     taken = not set(tokens_of(began)) <= set(tokens_of(now))
     return taken and began.commit_id != now.commit_id and began.resets == now.resets
 

@@ -5,11 +5,12 @@ Everything: one compare-and-swap gives the branch a fresh staging token and take
 and the compacted base away. The tokens are noted for the cleaner before (H10). A write that was
 acknowledged before is forgotten; one under way finds its token gone, and stages again.
 
-A prefix or an object: one compare-and-swap notes that these keys are forgotten under all sealed
-tokens (staging/layers.py), among them the staging token if it holds any of them; where the
-compacted base differs from the head there, it names one that does not. No row is written or taken
-away: what repeated the head in a row of its own, a commit might publish over a newer one. What is
-staged for other keys stays. Notes and tokens that have become many are compacted away first.
+A prefix or an object: one compare-and-swap seals the staging token and notes that under it and all
+older ones these keys are forgotten (staging/layers.py); where the compacted base differs from the
+head there, it names one that does not. No row is written or taken away: what repeated the head in a
+row of its own, a commit might publish over a newer one. What is staged for other keys stays. The
+token is sealed even if it holds none of the keys: a write that was decided on what is forgotten may
+come to it meanwhile. Tokens that have become many are compacted away first.
 
 A commit under way has sealed tokens and may have scanned them. It would publish what was just
 forgotten. So `resets` of the branch is counted up: a committer that sees another number takes these
@@ -22,13 +23,14 @@ from contextlib import suppress
 import msgspec
 
 from lochan.committed.interval import Interval
-from lochan.errors import Conflict, PredicateFailed, UnknownOutcome
+from lochan.errors import Conflict, LochanError, PredicateFailed, UnknownOutcome
 from lochan.kv.table import Stored
 from lochan.model.ids import BranchName, MetaRangeId, ObjectKey, StagingToken, new_staging_token
 from lochan.model.records import Branch, Forgotten, Repository
 from lochan.operations.allowed import Action, require_allowed
 from lochan.operations.branch_reads import BranchRead
 from lochan.operations.compact import compact
+from lochan.operations.compactor import TOKENS
 from lochan.operations.lake import Lake
 from lochan.operations.view import as_base, is_same_view, tokens_of, tree_under, without_moves
 from lochan.refs.notes import note_tokens
@@ -36,8 +38,6 @@ from lochan.refs.outcomes import begun
 from lochan.staging.layers import layers_of, noted, shown_rows
 
 ATTEMPTS = 100
-MANY_NOTES = 64  # all readers of the branch read them
-MANY_TOKENS = 16  # as for the compactor
 
 
 def reset(lake: Lake, repository: Repository, name: BranchName) -> None:
@@ -115,51 +115,31 @@ def contended(name: BranchName) -> Conflict:
 
 def _reset_within(lake: Lake, repository: Repository, name: BranchName, within: Interval) -> None:
     """Make a branch show what its commit holds within an interval of keys."""
-    for _ in range(ATTEMPTS):
-        stored = _with_few_notes(lake, repository, name)
+    for attempt in range(ATTEMPTS):
+        stored = _allowed(lake, repository, name)
         branch = stored.record
+        if attempt == 0 and len(branch.sealed_tokens) > TOKENS:
+            with suppress(LochanError):  # it is for all who read, and not what was asked for
+                compact(lake, repository, name)
+            continue
         base = _base_without(lake, repository, branch, within)
-        moved = msgspec.structs.replace(
-            _forgetting(lake, repository, branch, within), compacted_base_meta_range_id=base
-        )
-        if moved == branch:
+        if base == branch.compacted_base_meta_range_id and not _is_staged(lake, branch, within):
             if is_same_view(branch, _allowed(lake, repository, name).record):
                 return
             continue
+        late = Forgotten(within.start, within.stop, branch.staging_token)
         moved = msgspec.structs.replace(
-            moved, resets=branch.resets + 1, resets_in_place=branch.resets_in_place + 1
+            branch,
+            staging_token=fresh_token(lake, repository, name),
+            sealed_tokens=tokens_of(branch),
+            forgotten=noted(branch.forgotten, late),
+            compacted_base_meta_range_id=base,
+            resets=branch.resets + 1,
+            resets_in_place=branch.resets_in_place + 1,
         )
         if swap_reset(lake, repository, stored, moved):
             return
     raise contended(name)
-
-
-def _with_few_notes(lake: Lake, repository: Repository, name: BranchName) -> BranchRead:
-    """Read the branch; if much was reset since its last commit, compact it before."""
-    stored = _allowed(lake, repository, name)
-    branch = stored.record
-    if len(branch.forgotten) < MANY_NOTES and len(branch.sealed_tokens) <= MANY_TOKENS:
-        return stored
-    with suppress(Conflict):  # it is for those who read, and not what was asked for
-        compact(lake, repository, name)
-    return _allowed(lake, repository, name)
-
-
-def _forgetting(lake: Lake, repository: Repository, branch: Branch, within: Interval) -> Branch:
-    """Note an interval of keys in a branch record, under the newest token that holds some."""
-    if _is_staged(lake, branch, within, branch.staging_token):
-        newest = branch.staging_token
-        branch = msgspec.structs.replace(
-            branch,
-            staging_token=fresh_token(lake, repository, branch.branch_id),
-            sealed_tokens=tokens_of(branch),
-        )
-    elif _is_staged(lake, branch, within, *branch.sealed_tokens):
-        newest = branch.sealed_tokens[0]
-    else:
-        return branch
-    late = Forgotten(within.start, within.stop, newest)
-    return msgspec.structs.replace(branch, forgotten=noted(branch.forgotten, late))
 
 
 def _allowed(lake: Lake, repository: Repository, name: BranchName) -> BranchRead:
@@ -168,9 +148,9 @@ def _allowed(lake: Lake, repository: Repository, name: BranchName) -> BranchRead
     return stored
 
 
-def _is_staged(lake: Lake, branch: Branch, within: Interval, *tokens: StagingToken) -> bool:
-    """Say whether tokens show any row in an interval, even one that changes nothing."""
-    for layer in layers_of(branch, tokens):
+def _is_staged(lake: Lake, branch: Branch, within: Interval) -> bool:
+    """Say whether a branch shows any staged row in an interval, even one that changes nothing."""
+    for layer in layers_of(branch):
         row = next(shown_rows(lake.staging, layer, within.start), None)
         if row is not None and (within.stop is None or row.key < within.stop):
             return True

@@ -113,7 +113,7 @@ class _Conditional:
                 self._judge_behind(judged, current)
                 return
             (layer,) = layers_of(current, (token,))
-            if layer.hides(key):  # it was reset, and is judged again under the token that came
+            if layer.hiding(key):  # it was reset, and is judged again under the token that came
                 return
             older = tokens[tokens.index(token) + 1 :]
             below = find_record(self._lake, repository, current, key, older)

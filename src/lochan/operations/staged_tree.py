@@ -46,8 +46,11 @@ class StagedTree:
         """
         if branch.resets != self.resets or overlap is Overlap.LATER:
             return False
-        stands = branch.commit_id == self.commit_id and under == self.under
-        return stands or overlap is Overlap.EARLIER
+        return self.stands_on(branch, under) or overlap is Overlap.EARLIER
+
+    def stands_on(self, branch: Branch, under: MetaRangeId) -> bool:
+        """Say whether a branch has still the head, and the tree under its rows, of that time."""
+        return branch.commit_id == self.commit_id and under == self.under
 
 
 def build(
@@ -86,14 +89,16 @@ def after_resets(
 
     So many small resets do not make a commit of much begin again and again. While all of a tree's
     tokens are sealed still, only some keys can have been reset: a reset of everything takes them.
-    Resets of keys note them under the newest sealed token, so they cover every row of the tree's.
+    What is forgotten since then was noted under tokens at least as new as the newest of these.
     """
-    under = tree_under(lake, repository, branch)
     if branch.resets == tree.resets or not tree.tokens or overlap is not Overlap.NOBODY:
         return tree
-    if branch.commit_id != tree.commit_id or under != tree.under:
+    under = tree_under(lake, repository, branch)
+    if not tree.stands_on(branch, under):
         return tree
     (newest,) = layers_of(branch, tree.tokens[:1])
+    if not newest.forgotten:  # a job's driver was fenced off
+        return replace(tree, resets=branch.resets)
     within = [Interval(one.start, one.stop) for one in newest.forgotten]
     snapshots = lake.storage(repository.storage_namespace).snapshots
     kept = without_moves(lake, repository, branch, snapshots.replace(tree.id, under, within))

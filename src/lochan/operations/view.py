@@ -131,7 +131,7 @@ def find_record(
     The answer holds only if the record is still the same afterwards: see `read_stably`.
     """
     for layer in layers_of(branch, tokens):
-        found = lake.staging.find(layer.token, key) if layer.hides(key) is None else None
+        found = lake.staging.find(layer.token, key) if layer.hiding(key) is None else None
         if found is not None:
             entry, _ = found
             return None if entry.is_tombstone else Record(key, entry.identity, entry.data)

@@ -25,7 +25,7 @@ class Layer(NamedTuple):
     token: StagingToken
     forgotten: tuple[Forgotten, ...]
 
-    def hides(self, key: bytes) -> Forgotten | None:
+    def hiding(self, key: bytes) -> Forgotten | None:
         """Give what hides a row of this key; None where it would be shown."""
         place = bisect_right(self.forgotten, key, key=_start)
         found = self.forgotten[place - 1] if place else None
@@ -63,7 +63,7 @@ def shown_rows(area: StagingArea, layer: Layer, start: bytes = b"") -> Iterator[
     while following is not None:
         passed, begun, following = 0, following, None
         for row in area.scan(layer.token, begun):
-            hiding = layer.hides(row.key)
+            hiding = layer.hiding(row.key)
             if hiding is None:
                 passed = 0
                 yield row

@@ -73,6 +73,17 @@ def test_a_scenario_that_differs_from_run_to_run_is_refused() -> None:
     assert "differs from run to run" in str(explore(make, Machine.outcome).wrong)
 
 
+def test_a_scenario_whose_names_differ_from_run_to_run_is_refused() -> None:
+    """Its processes would seem never to touch the same thing, and one order enough."""
+    runs = []
+
+    def make(world: World) -> Machine:
+        runs.append(1)
+        return Machine(world, [[("set", f"x{len(runs) // 2}"), ("set", "y")]] * 2, calls=False)
+
+    assert "differs from run to run" in str(explore(make, Machine.outcome).wrong)
+
+
 def test_a_limit_leaves_an_exploration_incomplete() -> None:
     bodies = [[("set", "x")] * 3] * 3
     seen = explore(maker(bodies, calls=False), Machine.outcome, limit=5)

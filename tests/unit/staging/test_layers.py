@@ -54,7 +54,7 @@ def test_a_layer_shows_what_no_interval_covers(
     assert shown == sorted(
         key for key in rows if key >= start and not any(one.covers(key) for one in forgotten)
     )
-    assert sorted(key for key in rows if key >= start and not layer.hides(key)) == shown
+    assert sorted(key for key in rows if key >= start and not layer.hiding(key)) == shown
     ends = [(one.start, one.stop) for one in layer.forgotten]
     assert all(one[1] is not None and one[1] < other[0] for one, other in pairwise(ends))
 

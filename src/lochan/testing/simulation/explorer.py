@@ -65,6 +65,10 @@ class Explored:
 Search = Callable[[Make[Scenario], Check[Scenario], PlanMaker], Explored]
 
 
+def _differs(step: int) -> RuntimeError:
+    return RuntimeError(f"the scenario differs from run to run at step {step}")
+
+
 class _Pruned(BaseException):
     """Everything that could follow was tried elsewhere."""
 
@@ -109,20 +113,27 @@ class _Path:
             self._states.append(_State(list(enabled), sleep, tried, awake[0]))
         state = self._states[self._at]
         if state.enabled != enabled:
-            raise RuntimeError(f"the scenario differs from run to run at step {self._at}")
+            raise _differs(self._at)
         self._at += 1
         return state.chosen
 
     def learn(self) -> None:
-        """Take the footprint of the step just taken, unless it is known, and find its races."""
-        if self._at and not self._states[self._at - 1].learned:
-            state = self._states[self._at - 1]
-            state.learned = True
-            footprint = self._trace[self._at - 1].footprint
-            assert footprint is not None
-            state.footprint = self._relations.known(footprint)
-            if self._reduce:
-                self._order(self._at - 1)
+        """Take the footprint of the step just taken, and find its races; it must never be another.
+
+        Races are found by names. Names that are drawn anew for each run would hide them all.
+        """
+        if not self._at:
+            return
+        state, footprint = self._states[self._at - 1], self._trace[self._at - 1].footprint
+        assert footprint is not None
+        if state.learned:
+            if footprint != state.footprint:
+                raise _differs(self._at - 1)
+            return
+        state.learned = True
+        state.footprint = self._relations.known(footprint)
+        if self._reduce:
+            self._order(self._at - 1)
 
     def advance(self) -> bool:
         """Go back to the last state with something untried and choose that; False: all done."""

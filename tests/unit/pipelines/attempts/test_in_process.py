@@ -69,7 +69,7 @@ def test_when_a_shard_fails_the_others_end_with_their_datum() -> None:
     ground = Ground()
     datums = ground.datums({str(number): b"" for number in range(3001)})
     given = [Shard(0, datums[:1]), Shard(1, datums[1:])]
-    failed = threading.Event()
+    failed, pause = threading.Event(), threading.Event()
     done: list[str] = []
 
     def work(src: InputFiles) -> None:
@@ -77,6 +77,7 @@ def test_when_a_shard_fails_the_others_end_with_their_datum() -> None:
             failed.set()
             raise ValueError("first")
         assert failed.wait(30)
+        pause.wait(0.001)  # so that all of them take seconds, and the failure is seen long before
         done.append(src.path)
 
     with pytest.raises(JobFailed, match="first"):
