@@ -9,7 +9,7 @@ blocks away is reverted: what comes back by that is told from new blocks in some
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lochan.errors import Conflict, InvalidInput
@@ -215,6 +215,14 @@ def test_pach_M1_pach_M2_a_squash_of_one_commit_equals_its_replay(
 
 @settings(max_examples=60, deadline=None)
 @given(steps.map(lambda taken: [(kind, *rest, "f") for kind, *rest, _ in taken if kind in GROWS]))
+@example(
+    [
+        ("put", "dev", "main", "f"),
+        ("revert", "main", "main", "f"),
+        ("revert", "side", "main", "f"),
+        ("dest-wins", "dev", "main", "f"),
+    ]
+)
 def test_pach_M4_the_order_of_sources_says_only_in_which_order_their_blocks_come(
     taken: list[tuple[str, str, str, str]],
 ) -> None:

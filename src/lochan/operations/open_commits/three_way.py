@@ -88,6 +88,7 @@ class _Merge:
         self._deletes = False  # all that was there
         self._begins_empty = self._stays_empty = False
         self._brought: list[_Version] = []
+        self._taken: list[tuple[Entry, Collection[int]]] = []  # pieces that sources took away
         self._epochs = defaultdict[Clock | None, list[_Version]](list)  # the same, by epoch
         self._said: list[_Said] = []
 
@@ -120,11 +121,15 @@ class _Merge:
         )
 
     def _begin(self, others: Sequence[Entry], right: Entry | None) -> None:
-        """Append a file whole; what sources brought of others that it had before does not come."""
-        for other in others:
-            self._gone |= self._places(other, range(len(pieces_of(other))), self._beside(other))
-        if right is None:
-            return
+        """Append a file whole; what sources bring of others that it had before does not come."""
+        taken = [(other, range(len(pieces_of(other)))) for other in others]
+        for other, places in taken:
+            self._gone |= self._places(other, places, self._beside(other))
+        if right is not None:
+            self._append_whole(right)
+        self._taken += taken
+
+    def _append_whole(self, right: Entry) -> None:
         known = list(self._beside(right))
         if self._below is not None and is_same_file(self._below, right):
             known.insert(0, self._target(self._below))
@@ -142,19 +147,21 @@ class _Merge:
         targets = [] if self._below is None else [self._target(self._below)]
         versions = [*known, *others]
         kept = self._kept(versions, right)
-        gone = set[int]()
+        gone, taken = set[int](), []
         for version, places in zip(versions, kept, strict=True):
             lost = [place for place in range(len(pieces_of(version))) if place not in places]
             gone |= self._places(version, lost, [*targets, *self._beside(version)])
+            taken.append((version, lost))
         for version, places in zip(versions, kept, strict=True) if gone else ():
             gone -= self._places(version, places, targets)
         self._gone |= gone
-        if right is None:
-            return
-        self._stays_empty |= not pieces_of(right)
-        brings = self._append(right, {place for places in kept for place in places.values()}, {})
-        changed = properties_of(right) not in map(properties_of, known)
-        self._said.append(_Said(properties_of(right), changed, brings))
+        if right is not None:
+            self._stays_empty |= not pieces_of(right)
+            behind = {place for places in kept for place in places.values()}
+            brings = self._append(right, behind, {})
+            changed = properties_of(right) not in map(properties_of, known)
+            self._said.append(_Said(properties_of(right), changed, brings))
+        self._taken += taken
 
     def _kept(self, versions: Sequence[Entry], right: Entry | None) -> list[dict[int, int]]:
         """Say of each version which of its pieces are in the source, and where."""
@@ -184,15 +191,24 @@ class _Merge:
 
     def _append(self, right: Entry, behind: Collection[int], places: dict[int, int]) -> bool:
         """Append what a source has that is not behind it; says whether it has anything."""
-        mine, first = dict(places), len(self._added)
+        mine, first, taken = dict(places), len(self._added), self._taken_from(right)
         for place, piece in enumerate(pieces_of(right)):
-            if place not in behind:
+            if place not in behind and place not in taken:
                 mine[place] = len(self._there) + len(self._added)
                 self._added.append(piece)
         version = _Version(right, mine)
         self._brought.append(version)
         self._epochs[right.epoch].append(version)
         return len(self._added) > first
+
+    def _taken_from(self, right: Entry) -> set[int]:
+        """Say which pieces of a source others before it have taken away, as if it came first."""
+        found = set[int]()
+        for version, lost in self._taken:
+            if lost and is_same_file(version, right):
+                there = _goes_on(self._aligned(version, right))
+                found |= {there[place] for place in lost if place in there}
+        return found
 
     def _properties(self) -> Properties | None:
         """Give what is said of the file, if that is not what is said of the target's."""
