@@ -18,6 +18,10 @@ their places (`alignment`), so that of equal ones the right one goes.
 Where one earlier version is of one file and one of another, the target tells which of the two it
 went on with: if with the other, the source decided against that one. A file that is not in the
 target, and of which nothing comes, stays away.
+
+Of several sources, which is named first says in which order their pieces come, and no more; but
+where one has merged another and decided for a file that was gone, or for one of two, and a third
+goes another way, it may say which pieces come.
 """
 
 from collections import defaultdict
@@ -103,7 +107,7 @@ class _Merge:
             self._deletes |= was and (right is None or not _is_same(below, right))
             self._begin(others, right)
         else:
-            self._grow([version for version in same if version is not None], others, right)
+            self._grow([version for version in same if version is not None], others, source)
 
     def change(self) -> FileChange:
         """Give what was done to the target's version."""
@@ -142,8 +146,9 @@ class _Merge:
         brings = self._append(right, set(places), places) or anew
         self._said.append(_Said(properties_of(right), properties_of(right) != UNSAID, brings))
 
-    def _grow(self, known: Sequence[Entry], others: Sequence[Entry], right: Entry | None) -> None:
+    def _grow(self, known: Sequence[Entry], others: Sequence[Entry], source: Brought) -> None:
         """Take away what was taken from the versions that are known, and append what is new."""
+        right = source.right
         targets = [] if self._below is None else [self._target(self._below)]
         versions = [*known, *others]
         kept = self._kept(versions, right)
@@ -158,7 +163,7 @@ class _Merge:
         if right is not None:
             self._stays_empty |= not pieces_of(right)
             behind = {place for places in kept for place in places.values()}
-            brings = self._append(right, behind, {})
+            brings = self._append(right, behind - self._back(source, right), {})
             changed = properties_of(right) not in map(properties_of, known)
             self._said.append(_Said(properties_of(right), changed, brings))
         self._taken += taken
@@ -200,6 +205,23 @@ class _Merge:
         self._brought.append(version)
         self._epochs[right.epoch].append(version)
         return len(self._added) > first
+
+    def _back(self, source: Brought, right: Entry) -> set[int]:
+        """Say which pieces a source shares with others before it, and only it brings to the target.
+
+        It has brought them back: where it parted from the target they were gone. The others have
+        them from before that, and do not bring them.
+        """
+        if source.parted == source.earlier:
+            return set()
+        parted = [each for each in source.parted if each is not None and is_same_file(each, right)]
+        there = parted if self._below is None else [*parted, self._below]
+        known = {place for one in there for place in self._aligned(one, right).values()}
+        back, brought = set[int](), set[int]()
+        for other in self._beside(right):
+            for place, its in self._aligned(right, other.entry).items():
+                (brought if its in other.places else back).add(place)
+        return back - brought - known
 
     def _taken_from(self, right: Entry) -> set[int]:
         """Say which pieces of a source others before it have taken away, as if it came first."""
