@@ -151,10 +151,6 @@ class Lakes(TestLakeMoves):
                 finish_commit(*self.where, name)
             return
         del self.opened[name]
-        begins = branch is None or opened.slot is Slot.BEGINS
-        if not begins and not self.model.is_dirty(opened.branch):
-            # Rows that change nothing go with the tokens.
-            self.model.branches[opened.branch].seal()
         if self.is_taken(opened, branch):
             with pytest.raises(Conflict, match=r"head|meanwhile"):
                 finish_commit(*self.where, name)

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A whole lake as dictionaries: what each branch shows, what each commit holds, who came of whom.
 
-Nothing here is taken from the package's protocols. A branch is four layers, upper ones first:
-
-    staged     what was written since the last seal; None is a deletion
-    sealed     what was sealed and is not committed yet
-    base       the whole tree that staged rows were compacted into, if they were
-    commit     the head's tree
+Nothing here is taken from the package's protocols. A branch is its head's tree, and over it what
+was changed and is not committed: `rows`, where None is a deletion. Rows that repeat what the head
+holds say nothing, wherever they lie in the lake, staged, sealed or compacted: whatever moves the
+head leaves them behind.
 
 A value is what diff and merge compare: the pieces of a file, and the clock of its creation where it
 was made by appending. Histories are sets of ancestors.
@@ -103,31 +101,15 @@ def merged(base: Tree, dest: Tree, source: Tree, strategy: str = "") -> tuple[Tr
 
 @dataclass(slots=True)
 class ModelBranch:
-    """A branch: its head, and the layers over it. `has_sealed` counts rows that change nothing."""
+    """A branch: its head, and what was changed over it."""
 
     head: CommitId
-    staged: Overlay = field(default_factory=dict)
-    sealed: Overlay = field(default_factory=dict)
-    has_sealed: bool = False
-    base: Tree | None = None
+    rows: Overlay = field(default_factory=dict)
+    compacted: bool = False  # some rows are in a tree, which may name objects by other addresses
 
-    def seal(self) -> None:
-        """Let what is staged stand still, if anything is."""
-        if self.staged:
-            self.sealed |= self.staged
-            self.staged = {}
-            self.has_sealed = True
-
-    def drop(self, *, staged: bool = True) -> None:
-        """Forget the layers that a commit has taken, or a reset."""
-        self.sealed, self.has_sealed, self.base = {}, False, None
-        if staged:
-            self.staged = {}
-
-    @property
-    def has_rows(self) -> bool:
-        """Say whether there is any layer over the commit, even one that changes nothing."""
-        return bool(self.staged) or self.has_sealed or self.base is not None
+    def drop(self) -> None:
+        """Forget the rows that a commit has taken, or a reset."""
+        self.rows, self.compacted = {}, False
 
 
 class ModelCommit(NamedTuple):
@@ -160,44 +142,32 @@ class LakeModel:
         """Give what a branch's head holds."""
         return self.tree(self.branches[name].head)
 
-    def below(self, name: str) -> Tree:
-        """Give what a branch shows without what is staged: what a seal has left for a commit."""
-        branch = self.branches[name]
-        under_it = self.head_tree(name) if branch.base is None else branch.base
-        return overlaid(under_it, branch.sealed)
-
     def shown(self, name: str) -> Tree:
         """Give what a branch shows."""
-        return overlaid(self.below(name), self.branches[name].staged)
+        return overlaid(self.head_tree(name), self.branches[name].rows)
 
     def is_dirty(self, name: str) -> bool:
         """Say whether a branch shows anything else than its head."""
         return self.shown(name) != self.head_tree(name)
 
     def compact(self, name: str) -> None:
-        """Turn what is staged and sealed into a base."""
-        branch = self.branches[name]
-        branch.seal()
-        if branch.has_sealed:
-            tree = self.below(name)
-            branch.drop()
-            branch.base = None if tree == self.head_tree(name) else tree
+        """Note that rows were turned into a tree."""
+        self.branches[name].compacted = self.is_dirty(name)
 
-    def restore(self, name: str, keys: Iterable[bytes]) -> None:
-        """Stage what the head holds for some keys, as a reset of a part does."""
-        branch, tree = self.branches[name], self.head_tree(name)
-        rows: Overlay = {key: tree.get(key) for key in keys}
-        branch.staged |= rows
-        if rows and branch.has_sealed:
-            branch.seal()
+    def forget(self, name: str, prefix: bytes) -> None:
+        """Show under a prefix what the head holds."""
+        rows = self.branches[name].rows
+        for key in under(rows, prefix):
+            del rows[key]
 
-    def touched(self, name: str, prefix: bytes) -> list[bytes]:
-        """Name the keys under a prefix that some layer speaks of."""
-        branch = self.branches[name]
-        keys = branch.staged.keys() | branch.sealed.keys()
-        if branch.base is not None:
-            keys |= {key for _, key in differing(self.head_tree(name), branch.base)}
-        return under(keys, prefix)
+    def advance(self, name: str, made: CommitId, tree: Tree) -> None:
+        """Let a branch go on to a commit that took none of its rows: they lie over that now."""
+        branch, before, shown = self.branches[name], self.head_tree(name), self.shown(name)
+        changes: Overlay = {key: shown.get(key) for _, key in differing(before, shown)}
+        carried = overlaid(tree, changes)
+        branch.head = made
+        branch.rows = {key: carried.get(key) for _, key in differing(tree, carried)}
+        branch.compacted = bool(branch.rows)
 
     def best_common(self, one: CommitId, other: CommitId) -> set[CommitId]:
         """Name the common ancestors that are no other's ancestor."""

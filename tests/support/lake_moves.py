@@ -29,9 +29,7 @@ from lochan.refs.creation import create_bare_repository
 from lochan.refs.deletion import delete_repository
 from support.lake_model import (
     ModelBranch,
-    Overlay,
     Tree,
-    differing,
     e_tag,
     merged,
     overlaid,
@@ -150,10 +148,8 @@ class TestLakeMoves(TestLakeWrites):
         def act() -> Commit:
             return merge(*self.where, name, theirs, request)
 
-        if not dirty:
-            if not self.is_settled(name, act):
-                return
-            self.model.branches[name].seal()
+        if not dirty and not self.is_settled(name, act):
+            return
         dest = self.model.branches[name]
         base = self.kinship.merge_base(self.record_of(dest.head), theirs)
         assert base is not None
@@ -252,7 +248,6 @@ class TestLakeMoves(TestLakeWrites):
 
         if self.refused(name, Action.IMPORT, act) or not self.is_settled(name, act):
             return
-        self.model.branches[name].seal()
         kept = dict(self.model.head_tree(name))
         for key in [key for prefix in replaced for key in under(kept, prefix)]:
             kept.pop(key, None)
@@ -276,7 +271,6 @@ class TestLakeMoves(TestLakeWrites):
         """Begin a commit and die."""
         name = self.pick_branch(branch)
         seal(*self.where, name)
-        self.model.branches[name].seal()
 
     def compact(self, branch: int) -> None:
         name = self.pick_branch(branch)
@@ -322,25 +316,9 @@ class TestLakeMoves(TestLakeWrites):
 
     def land(self, name: BranchName, made: Commit | None, tree: Tree, *sources: Commit) -> None:
         """Note the commit that a move has made, if any; what was not committed is carried along."""
-        branch, below, head = (
-            self.model.branches[name],
-            self.model.below(name),
-            self.model.head_tree(name),
-        )
-        if made is None:
-            self.left_as_it_was(name, same=below == head)
-            return
-        changes: Overlay = {key: below.get(key) for _, key in differing(head, below)}
-        self.keep(made, tree, branch.head, *(source.id for source in sources))
-        branch.head = made.id
-        branch.drop(staged=False)
-        carried = overlaid(tree, changes)
-        branch.base = None if carried == tree else carried
-
-    def left_as_it_was(self, name: BranchName, *, same: bool) -> None:
-        """Note a move that failed: only rows that change nothing went."""
-        if same:
-            self.model.branches[name].drop(staged=False)
+        if made is not None:
+            self.keep(made, tree, self.model.branches[name].head, *(each.id for each in sources))
+            self.model.advance(name, made.id, tree)
 
     def parent_of(self, target: Commit, number: int) -> CommitId | None:
         parents = target.parents
@@ -362,7 +340,6 @@ class TestLakeMoves(TestLakeWrites):
             return
         if not self.is_settled(name, act) or self.refused(name, action, act):
             return
-        self.model.branches[name].seal()
         base, source = sides
         tree, conflicts = merged(base, self.model.head_tree(name), source, strategy)
         made: Commit | None = None
@@ -381,7 +358,7 @@ class TestLakeMoves(TestLakeWrites):
 
         Unless objects of the same content have moved, by an import or by a compaction.
         """
-        moved = moved or self.model.branches[name].base is not None
+        moved = moved or self.model.branches[name].compacted
         before = self.head(name).meta_range_id
         try:
             made = act()

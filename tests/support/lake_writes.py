@@ -59,7 +59,7 @@ class TestLakeWrites(TestLakeGround):
         name = self.pick_branch(branch)
         if not self.refused(name, Action.WRITE, lambda: put_object(*self.where, name, key, body)):
             put_object(*self.where, name, key, body)
-            self.model.branches[name].staged[key] = plain(body)
+            self.model.branches[name].rows[key] = plain(body)
 
     @rule(branch=numbers, key=keys, body=bodies)
     def put_where_nothing_is(self, branch: int, key: ObjectKey, body: bytes) -> None:
@@ -71,7 +71,7 @@ class TestLakeWrites(TestLakeGround):
                 put_object(*self.where, name, key, body, condition=if_absent)
             return
         put_object(*self.where, name, key, body, condition=if_absent)
-        self.model.branches[name].staged[key] = plain(body)
+        self.model.branches[name].rows[key] = plain(body)
 
     @rule(branch=numbers, key=keys, body=bodies, known=bodies)
     def put_over_what_is_known(
@@ -85,14 +85,14 @@ class TestLakeWrites(TestLakeGround):
                 put_object(*self.where, name, key, body, condition=condition)
             return
         put_object(*self.where, name, key, body, condition=condition)
-        self.model.branches[name].staged[key] = plain(body)
+        self.model.branches[name].rows[key] = plain(body)
 
     @rule(branch=numbers, some=st.lists(keys, min_size=1, max_size=3))
     def delete(self, branch: int, some: list[ObjectKey]) -> None:
         name = self.pick_branch(branch)
         if not self.refused(name, Action.WRITE, lambda: delete_objects(*self.where, name, some)):
             delete_objects(*self.where, name, some)
-            self.model.branches[name].staged |= dict.fromkeys(some)
+            self.model.branches[name].rows |= dict.fromkeys(some)
 
     @rule(branch=numbers, prefix=prefixes)
     def delete_prefix(self, branch: int, prefix: bytes) -> None:
@@ -101,7 +101,7 @@ class TestLakeWrites(TestLakeGround):
             return
         gone = under(self.model.shown(name), prefix)
         assert delete_prefix(*self.where, name, prefix) == len(gone)
-        self.model.branches[name].staged |= dict.fromkeys(gone)
+        self.model.branches[name].rows |= dict.fromkeys(gone)
 
     @rule(branch=numbers, key=keys, ref=numbers, source=keys)
     def copy(self, branch: int, key: ObjectKey, ref: int, source: ObjectKey) -> None:
@@ -114,14 +114,14 @@ class TestLakeWrites(TestLakeGround):
                 copy_object(*self.where, name, key, Source(found, source))
             return
         copy_object(*self.where, name, key, Source(found, source))
-        self.model.branches[name].staged[key] = value
+        self.model.branches[name].rows[key] = value
 
     @rule(branch=numbers, source=folders, destination=folders, overwrite=st.booleans())
     def rename(self, branch: int, source: bytes, destination: bytes, *, overwrite: bool) -> None:
         name = self.pick_branch(branch)
         if self.is_blocked(name, Action.WRITE):
             return
-        tree, staged = self.model.shown(name), self.model.branches[name].staged
+        tree, rows = self.model.shown(name), self.model.branches[name].rows
         if source.startswith(destination) or destination.startswith(source):
             with pytest.raises(InvalidInput, match="overlap"):
                 rename_prefix(*self.where, name, source, destination, overwrite=overwrite)
@@ -134,8 +134,8 @@ class TestLakeWrites(TestLakeGround):
         found = rename_prefix(*self.where, name, source, destination, overwrite=overwrite)
         assert found == len(moved)
         for key in moved:
-            staged[destination + key.removeprefix(source)] = tree[key]
-        staged |= dict.fromkeys(moved)
+            rows[destination + key.removeprefix(source)] = tree[key]
+        rows |= dict.fromkeys(moved)
 
     @rule(branch=numbers, key=keys, body=bodies)
     def link(self, branch: int, key: ObjectKey, body: bytes) -> None:
@@ -145,19 +145,19 @@ class TestLakeWrites(TestLakeGround):
         address = new_address(*self.where, name, key).address
         self.stage.storage.objects.put(address, body)
         link_object(*self.where, name, key, Uploaded(address, len(body), e_tag(body)))
-        self.model.branches[name].staged[key] = plain(body)
+        self.model.branches[name].rows[key] = plain(body)
 
     def reset_prefix(self, branch: int, prefix: bytes) -> None:
         name = self.pick_branch(branch)
         if not self.refused(name, Action.RESET, lambda: reset_prefix(*self.where, name, prefix)):
             reset_prefix(*self.where, name, prefix)
-            self.model.restore(name, self.model.touched(name, prefix))
+            self.model.forget(name, prefix)
 
     def reset_object(self, branch: int, key: ObjectKey) -> None:
         name = self.pick_branch(branch)
         if not self.refused(name, Action.RESET, lambda: reset_object(*self.where, name, key)):
             reset_object(*self.where, name, key)
-            self.model.restore(name, [key])
+            self.model.branches[name].rows.pop(key, None)
 
     @rule(left=numbers, right=numbers, key=keys, prefix=prefixes)
     def look(self, left: int, right: int, key: ObjectKey, prefix: bytes) -> None:
