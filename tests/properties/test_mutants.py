@@ -97,6 +97,9 @@ HOLES = {
     "rel_H5, its own write": Caught(
         holes.rel_H5_own, explored("first put, commit and clean"), "H5"
     ),
+    "rel_H5, its condition again": Caught(
+        holes.rel_H5_again, explored("first put, put over it, commit"), "H5"
+    ),
     "rel_H6": Caught(holes.rel_H6, explored("two commits"), "G15"),
     "rel_H7": Caught(holes.rel_H7, partial(by_priorities, MERGED), "G7|G15"),
     "rel_H7, a reset that is not counted": Caught(

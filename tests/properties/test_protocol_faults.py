@@ -65,8 +65,10 @@ def forgets_without_a_note(patch: pytest.MonkeyPatch) -> None:
 def writes_whatever_is_there(patch: pytest.MonkeyPatch) -> None:
     """A conditional write does not ask for its condition."""
 
-    def require(lake: Lake, repository: Repository, branch: BranchName, *_: object) -> Branch:
-        return lake.branches.fresh(repository, branch).record
+    def require(
+        lake: Lake, repository: Repository, branch: BranchName, *_: object
+    ) -> tuple[Branch, None]:
+        return lake.branches.fresh(repository, branch).record, None
 
     patch.setattr(conditional, "require_condition", require)
 

@@ -102,7 +102,7 @@ def fail_each_call(
             with suppress(LochanError, Crashed):
                 act(failing)
                 answered = True
-            check(_again(stage, stage.lake.store), answered)
+            check(again(stage), answered)
             if calls() < number:
                 assert answered
                 break
@@ -113,7 +113,7 @@ def fail_each_call(
 def _failing(stage: Stage, kind: str, number: int, fault: Fault) -> tuple[Stage, Callable[[], int]]:
     if kind == "kv":
         store = faulty_kv.Faulty(stage.lake.store, faulty_kv.fail_nth(number, fault), WORLD)
-        return _again(stage, store), lambda: store.calls
+        return again(stage, store), lambda: store.calls
     plan = faulty_objects.fail_nth(number, fault)
     objects = faulty_objects.Faulty(stage.storage.objects, plan, WORLD)
     snapshots = Snapshots(Files(objects, WORLD), WORLD)
@@ -122,8 +122,9 @@ def _failing(stage: Stage, kind: str, number: int, fault: Fault) -> tuple[Stage,
     return Stage(lake, stage.repository, storage), lambda: objects.calls
 
 
-def _again(stage: Stage, store: Store) -> Stage:
-    lake = Lake.of(store, stage.lake.environment, stage.lake.storage)
+def again(stage: Stage, store: Store | None = None) -> Stage:
+    """Give the same lake as another process opens it."""
+    lake = Lake.of(store or stage.lake.store, stage.lake.environment, stage.lake.storage)
     return Stage(lake, stage.repository, stage.storage)
 
 

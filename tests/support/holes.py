@@ -110,20 +110,26 @@ def rel_H5_brought(patch: Patch) -> None:
     """A conditional put looks below its row only where every token is still there."""
     judge = conditional._Conditional._judge_below
 
-    def judged_if_unchanged(
-        self: conditional._Conditional, token: StagingToken, judged: Branch
-    ) -> None:
+    def unchanged(self: conditional._Conditional, token: StagingToken, judged: Branch) -> None:
         if tokens_of(self._fresh()) == tokens_of(judged):
             judge(self, token, judged)
 
-    patch.setattr(conditional._Conditional, "_judge_below", judged_if_unchanged)
+    patch.setattr(conditional._Conditional, "_judge_below", unchanged)
 
 
 def rel_H5_own(patch: Patch) -> None:
     """A conditional put that tries again takes its own first write for somebody else's."""
-    patch.setattr(
-        conditional._Conditional, "_condition_or_ours", lambda self, shown: self._condition(shown)
-    )
+    patch.setattr(conditional._Conditional, "_is_ours", lambda *_: False)
+
+
+def rel_H5_again(patch: Patch) -> None:
+    """A conditional put that tries again asks whether its condition holds, and nothing else."""
+
+    def judge(self: conditional._Conditional) -> tuple[Branch, object]:
+        where = (self._lake, *self._where, ObjectKey(self._staged.key))
+        return conditional.require_condition(*where, self._condition_or_ours)
+
+    patch.setattr(conditional._Conditional, "_judge_again", judge)
 
 
 def rel_H6(patch: Patch) -> None:

@@ -16,6 +16,7 @@ from lochan.operations.lake import Lake
 from lochan.operations.seal import seal
 from lochan.testing.simulation import World
 from support.lakes import MAIN
+from support.simulated_anyone import Anyone
 from support.simulated_client import Work, absent
 from support.simulated_ground import Ground
 from support.simulated_lake import Scene
@@ -41,7 +42,7 @@ class Scope:
         server = scene.lake(shared=True) if self.shared else None
         for name, part in self.cast.items():
             together = name in self.shared
-            client = Mover(scene, name, server if together else None)
+            client = Anyone(scene, name, server if together else None)
             client.does(*part(client), node="server" if together else None)
         return scene
 
@@ -166,6 +167,10 @@ def puts_first(client: Mover) -> Sequence[Work]:
     return [client.put("c", f"c-{client.name}", condition=absent)]
 
 
+def puts_over(client: Anyone) -> Sequence[Work]:
+    return [client.put_over_what_it_reads("a", f"a-{client.name}")]
+
+
 def merges(client: Mover) -> Sequence[Work]:
     return [client.merge("feature")]
 
@@ -200,6 +205,12 @@ SCOPES: dict[str, Scope] = {
     ),
     "second put, commit and clean": Scope(
         PUT_AND_SEALED, {"putter": puts_first, "committer": commits_and_cleans}, leaks=True
+    ),
+    "first put, put over it, commit": Scope(
+        STAGED, {"putter": puts_first, "writer": lambda c: [c.put("c", "c2")], "committer": commits}
+    ),
+    "two puts over one value, commit": Scope(
+        STAGED, {"one": puts_over, "two": puts_over, "committer": commits}
     ),
     "two first puts, commit": Scope(
         STAGED, {"one": puts_first, "two": puts_first, "committer": commits}

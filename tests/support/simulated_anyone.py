@@ -1,22 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client whose calls are judged whatever others do meanwhile: conditional writes, and resets.
+"""A client whose conditional writes are judged whatever others do meanwhile.
 
 `Client.put` on condition of absence counts who was the first, for scenes in which no key ends.
 Where keys come and go, a conditional write that succeeded is judged as a read, too: while it went
 on there was a moment at which the key was as the condition says. Of a refused one nothing follows.
-
-`Mover.reset` takes for written what the head holds afterwards, for scenes in which nobody looks.
-Here it is what each head held meanwhile (`support.simulated_heads`).
 """
-
-from collections.abc import Iterable
 
 from lochan.errors import Conflict, PredicateFailed
 from lochan.model.ids import BranchName, ObjectKey
 from lochan.operations.conditions import if_absent, if_match
 from lochan.operations.put_object import stage_entry
 from lochan.operations.reset import reset, reset_object, reset_prefix
-from lochan.testing.simulation.history import Kind
 from support.lakes import MAIN
 from support.simulated_client import KEYS, Work
 from support.simulated_ground import entry_of
@@ -55,26 +49,18 @@ class Anyone(Mover):
         return self._resets(branch, keys, lambda: reset_prefix(*where))
 
     def _put_over(self, expected: str | None, key: str, tag: str, branch: str) -> None:
-        where = (*self._where, BranchName(branch), ObjectKey(key.encode()))
+        name, where = f"{branch}:{key}", (*self._where, BranchName(branch), ObjectKey(key.encode()))
         condition = if_absent if expected is None else if_match(expected)
 
         def put() -> str | None:
             try:
                 stage_entry(*where, entry_of(tag), condition=condition)
-            except PredicateFailed as error:
-                raise Conflict("refused") from error  # it may have been seen for a while (G5)
+            except PredicateFailed as error:  # it may have been seen for a while (G5)
+                self.scene.refused.append((name, tag))
+                raise Conflict("refused") from error
             return expected
 
-        name = f"{branch}:{key}"
         history = self.scene.history
         history.write(name, tag, lambda: history.read(name, put))
-
-    def _resets(self, branch: str, keys: Iterable[str], work: Work) -> Work:
-        names = [f"{branch}:{key}" for key in keys]
-
-        def call() -> None:
-            with self.scene.history.call(Kind.WRITE) as operation:
-                self.scene.forget(operation, BranchName(branch), names)
-                work()
-
-        return lambda: self._told(call)
+        if expected is not None:
+            self.scene.replaced.append((name, expected))

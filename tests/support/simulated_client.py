@@ -69,6 +69,7 @@ class Client:
         self, key: str, tag: str, branch: str = MAIN, condition: Condition | None = None
     ) -> Work:
         where = (*self._where, BranchName(branch), ObjectKey(key.encode()))
+        name = f"{branch}:{key}"
 
         def work() -> None:
             if condition is None:
@@ -76,13 +77,15 @@ class Client:
                 return
             try:
                 stage_entry(*where, entry_of(tag), condition=condition)
-            except PredicateFailed as error:
-                # It may have been seen before a seal made it try again (G5), but not in the end.
-                self.scene.refused.append((f"{branch}:{key}", tag))
+            except PredicateFailed as error:  # it may have been seen for a while (G5)
+                self.scene.refused.append((name, tag))
                 raise Conflict("refused") from error
-            self.scene.won.append(f"{branch}:{key}")
+            except Conflict:
+                self.scene.overtaken.append((name, tag))
+                raise
+            self.scene.won.append(name)
 
-        return self._writes({f"{branch}:{key}": tag}, work)
+        return self._writes({name: tag}, work)
 
     def delete(self, key: str, branch: str = MAIN) -> Work:
         where = (*self._where, BranchName(branch), [ObjectKey(key.encode())])

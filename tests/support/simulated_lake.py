@@ -82,6 +82,8 @@ class Scene:
         self.sealed = False  # whether somebody sealed, and left it at that
         self.won: list[str] = []  # keys that a put on condition of absence was told to have
         self.refused: list[tuple[str, str]] = []
+        self.replaced: list[tuple[str, str]] = []  # what puts were told to be the first over
+        self.overtaken: list[tuple[str, str]] = []  # what may be committed though others came
         self.brought: list[tuple[str, str]] = []  # what merges and such were told to have brought
         self.rules: list[Operation] = []  # when writing and committing were forbidden
         self._forgotten: list[tuple[Operation, BranchName, Sequence[str]]] = []
@@ -193,14 +195,35 @@ class Scene:
         there = [key for key in self.won if key in self.ground.state]
         if twice := [key for key, times in Counter(self.won + there).items() if times > 1]:
             raise Broken(f"H5: {twice} had two puts that were both told to be the first")
+        again = [one for one, times in Counter(self.replaced).items() if times > 1]
+        if again and not self.faulty:  # a crowd's merges and resets bring values back
+            raise Broken(f"H5: {again} had two puts that were both told to have replaced it")
         if shown := [tag for key, tag in self.refused if final.get(key) == tag]:
             raise Broken(f"H5: {shown} are shown, though their puts were refused")
+        if kept := {tag for _, tag in self.refused} & self._committed():
+            raise Broken(f"H5: {kept} are in commits, though their puts were refused")
+        if alone := [tag for key, tag in self.overtaken if self._is_alone(key, tag)]:
+            raise Broken(f"H5: {alone} were told to be overtaken, and nobody else came")
         read = {
             (done.key, done.identity) for done in self.history.operations if done.kind is Kind.READ
         }
         covered = [tag for key, tag in self.brought if key in self.won and (key, tag) in read]
         if covered:
             raise Broken(f"H5: {covered} were read, and covered by puts told to be the first")
+
+    def _is_alone(self, key: str, tag: str) -> bool:
+        """Say whether nobody else asked for anything to be written to a key, or forgotten."""
+        forgotten = any(key in keys for _, _, keys in self._forgotten)
+        written = {done.identity for done in self.history.operations if done.key == key}
+        return not forgotten and written == {tag}
+
+    def _committed(self) -> set[str]:
+        """Give all that is in any commit, if there is anything to be looked for."""
+        if not self.refused:
+            return set()
+        commits = RepositoryTables.of(self.inner, self.repository).commits
+        trees = {commit.meta_range_id for _, commit in commits.scan()}
+        return {tag for tree in trees for tag in SNAPSHOTS.tree(tree).values()}
 
     def _check_rules(self) -> None:
         for rule in self.rules:

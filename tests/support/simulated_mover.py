@@ -108,37 +108,28 @@ class Mover(Client):
 
     def reset(self) -> None:
         """Forget what is staged."""
-        self._forgets(KEYS, lambda: reset(*self._where, MAIN))
+        self._resets(MAIN, KEYS, lambda: reset(*self._where, MAIN))()
 
     def reset_key(self, key: str) -> Work:
         """Forget what is staged for one key; its rows stay, under a token that is sealed."""
         object_key = ObjectKey(key.encode())
 
-        def work() -> None:
-            self.scene.sealed = True
-            self._forgets(key, lambda: reset_object(*self._where, MAIN, object_key))
-
-        return work
-
-    def _forgets(self, keys: Iterable[str], work: Work) -> None:
-        """Note a write of what the head holds for some keys, which is known afterwards."""
-        history = self.scene.history
-        before = SNAPSHOTS.tree(
-            next(self.scene.chain(self.scene.branches()[MAIN].commit_id)).meta_range_id
-        )
-        operations = {
-            key: history.invoke(Kind.WRITE, f"{MAIN}:{key}", before.get(key)) for key in keys
-        }
-
         def forget() -> None:
-            work()
-            head = self.lake.branches.fresh(self.scene.repository, MAIN).record.commit_id
-            tree = SNAPSHOTS.tree(self.lake.commits.tree(self.scene.repository, head))
-            for key, operation in operations.items():
-                operation.identity = tree.get(key)
-                history.respond(operation)
+            self.scene.sealed = True
+            reset_object(*self._where, MAIN, object_key)
 
-        self._told(forget)
+        return self._resets(MAIN, key, forget)
+
+    def _resets(self, branch: str, keys: Iterable[str], work: Work) -> Work:
+        """Note a write of what each head of that time held (`support.simulated_heads`)."""
+        names = [f"{branch}:{key}" for key in keys]
+
+        def call() -> None:
+            with self.scene.history.call(Kind.WRITE) as operation:
+                self.scene.forget(operation, BranchName(branch), names)
+                work()
+
+        return lambda: self._told(call)
 
     def create_branch(self, name: str, commit: str) -> Work:
         head = self.scene.ground.commits[commit]

@@ -9,15 +9,16 @@ Without a row of its own under the token, a key shows what lies below, and the s
 that. Commits and compactions only put it elsewhere. A merge, an import, a reset may bring something
 else between look and write; the record counts them (`moves`, `resets`). Then our row is taken back.
 
-If a seal made us write again, our own row of the first time is no conflict, and a staged row that
-changed is looked at again: a refusal always means that the condition fails on what somebody else
-brought. Where a merge brought the object, and a commit sealed our row before it could be taken
-back, nobody can tell which came first: that is a Conflict, and the row may be committed.
+A seal makes us write again, and what became of our first row is seldom to be seen: a commit may
+have taken it, and others may have read it and written over it. So the second time it is not enough
+that the condition holds: nothing may have come to the key but our row, and then it is written
+again. Else that is a Conflict, and the row may be committed. A refusal (PredicateFailed) always
+means that no commit has the row, and that nobody has written over it.
 """
 
 from collections.abc import Iterator
-from contextlib import suppress
-from itertools import pairwise
+from dataclasses import dataclass
+from itertools import dropwhile, pairwise
 
 import msgspec
 
@@ -52,11 +53,20 @@ def stage_if(
 ) -> None:
     """Stage an entry, or a tombstone, where what the branch shows meets a condition.
 
-    Raises: PredicateFailed; Conflict, code write-overtaken, when the row may be committed though
-    the condition no longer held; as `stage`.
+    Raises: PredicateFailed; Conflict, code write-overtaken, when others came to the key and the row
+    may be committed or written over all the same; as `stage`.
     """
     ours = msgspec.structs.replace(staged, mark=lake.environment.new_id())
     stage(lake, repository, branch, _Conditional(lake, repository, branch, ours, condition))
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """Our row as it was written: under which token, and what the branch showed for the key then."""
+
+    token: StagingToken
+    judged: Branch
+    covered: Record | None
 
 
 class _Conditional:
@@ -77,23 +87,69 @@ class _Conditional:
         self._ours: Record | None = None  # as it shows
         if not staged.is_tombstone:
             self._ours = Record(staged.key, staged.identity, staged.data)
+        self._written: _Written | None = None  # under the token before, which was sealed
 
     def __call__(self, token: StagingToken) -> None:
         """Write under a token if what the branch shows meets the condition, or is ours already."""
-        repository, branch = self._where
+        _, branch = self._where
         key = ObjectKey(self._staged.key)
         for _ in range(ATTEMPTS):
             row = self._lake.staging.find(token, key)
-            judged = require_condition(self._lake, repository, branch, key, self._condition_or_ours)
+            judged, shown = self._judge() if self._written is None else self._judge_again()
+            if judged.staging_token != token:  # it was sealed, and `stage` comes again with that
+                return
             try:
                 self._lake.staging.set_if(token, self._staged, row[1] if row else None)
             except PredicateFailed:  # what was written meanwhile may meet the condition
                 continue
+            self._written = _Written(token, judged, shown)
             if row is None:
                 with begun(f"a write to branch {branch!r}"):
                     self._judge_below(token, judged)
             return
         raise Unavailable(f"object {self._staged.key!r} was written {ATTEMPTS} times meanwhile")
+
+    def _judge(self) -> tuple[Branch, Record | None]:
+        repository, branch = self._where
+        key = ObjectKey(self._staged.key)
+        return require_condition(self._lake, repository, branch, key, self._condition)
+
+    def _judge_again(self) -> tuple[Branch, Record | None]:
+        """Look whether anybody came to the key since our row was written; refuse to guess."""
+        assert self._written is not None  # noqa: S101 - who asks has written
+        repository, branch = self._where
+        written, key = self._written, self._staged.key
+
+        def look(one: Branch) -> tuple[Branch, Record | None, bool]:
+            shown = find_record(self._lake, repository, one, key)
+            sure = self._is_ours(shown) or self._is_undisturbed(written, one, shown)
+            return one, shown, sure
+
+        judged, shown, is_sure = read_stably(self._lake, repository, branch, look)
+        if not is_sure:  # our row stays: it may have been read, and may have replaced another
+            raise _overtaken(ObjectKey(key), branch)
+        return judged, shown
+
+    def _is_undisturbed(self, written: _Written, current: Branch, shown: Record | None) -> bool:
+        """Say whether our row came too late for the commit that sealed it, and nothing else came.
+
+        Then no later token has a row, and each tree since then shows what we covered, or still what
+        lay below that. A row of ours that is hidden, though its token is there, was seen.
+        """
+        tokens = tokens_of(current)
+        if shown != written.covered or not self._condition(shown):
+            return False
+        if written.token in tokens or current.resets != written.judged.resets:
+            return False
+        if any(self._lake.staging.find(token, self._staged.key) for token in tokens):
+            return False
+        repository, _ = self._where
+        *since, first = self._trees(written.judged, current)
+        if first != self._lake.commits.tree(repository, written.judged.commit_id):
+            return False  # the branch was moved elsewhere, or very far
+        base = self._in_tree(tree_under(self._lake, repository, written.judged))
+        showed = (self._in_tree(tree) for tree in reversed(since))
+        return all(found == shown for found in dropwhile(lambda found: found == base, showed))
 
     def _judge_below(self, token: StagingToken, judged: Branch) -> None:
         """Judge again what our row covers, if anything but writers changed the branch since.
@@ -122,8 +178,7 @@ class _Conditional:
                 continue
             if self._condition_or_ours(below):
                 return
-            self._take_back(token)
-            if self._fresh().staging_token == token:
+            if self._take_back(token) and self._fresh().staging_token == token:
                 raise _changed(ObjectKey(key), branch)
             raise _overtaken(ObjectKey(key), branch)
         raise Unavailable(f"branch {branch!r} changed {ATTEMPTS} times meanwhile; try again")
@@ -162,21 +217,32 @@ class _Conditional:
     def _fresh(self) -> Branch:
         return self._lake.branches.fresh(*self._where).record
 
-    def _take_back(self, token: StagingToken) -> None:
-        """Remove our row, by its mark: an equal one may be somebody else's, and acknowledged."""
+    def _take_back(self, token: StagingToken) -> bool:
+        """Remove our row, by its mark: an equal one may be somebody else's, and acknowledged.
+
+        Says whether nobody had written over it.
+        """
         found = self._lake.staging.find(token, self._staged.key)
-        if found is not None and found[0] == self._staged:
-            with suppress(PredicateFailed):  # somebody wrote over it
-                self._lake.staging.delete_if(token, self._staged.key, found[1])
+        if found is None or found[0] != self._staged:
+            return False
+        try:
+            self._lake.staging.delete_if(token, self._staged.key, found[1])
+        except PredicateFailed:
+            return False
+        return True
 
     def _condition_or_ours(self, shown: Record | None) -> bool:
-        return (shown is not None and shown == self._ours) or self._condition(shown)
+        return self._is_ours(shown) or self._condition(shown)
+
+    def _is_ours(self, shown: Record | None) -> bool:
+        """Say whether our row shows. A tombstone does so only where its condition lets it."""
+        return shown == self._ours and (shown is not None or self._condition(None))
 
 
 def require_condition(
     lake: Lake, repository: Repository, branch: BranchName, key: ObjectKey, condition: Condition
-) -> Branch:
-    """Refuse unless what a branch shows for a key meets a condition; gives the branch so judged.
+) -> tuple[Branch, Record | None]:
+    """Refuse unless what a branch shows for a key meets a condition; gives the two so judged.
 
     Raises PredicateFailed.
     """
@@ -185,7 +251,7 @@ def require_condition(
     )
     if not condition(shown):
         raise _changed(key, branch)
-    return record
+    return record, shown
 
 
 def _overtaken(key: ObjectKey, branch: BranchName) -> Conflict:

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from lochan.errors import PredicateFailed
+from lochan.errors import Conflict, PredicateFailed
 from lochan.model.entry import Entry
 from lochan.model.ids import ObjectKey
 from lochan.model.instant import from_seconds
@@ -145,4 +145,4 @@ def test_rel_H5_a_condition_that_a_reset_made_false_is_refused_and_nothing_else(
     seen = explore(make, check)
     print(f"{seen}, {dict(seen.outcomes)}")
     assert (seen.wrong, seen.complete) == (None, True), seen
-    assert set(seen.outcomes) == {None, PredicateFailed}
+    assert set(seen.outcomes) == {None, PredicateFailed, Conflict}
