@@ -9,7 +9,6 @@ import pytest
 
 from lochan.faults import Fault
 from lochan.kv.table import Stored
-from lochan.model.ids import BranchName
 from lochan.model.records import Branch, Repository
 from lochan.operations import reset as resetting
 from lochan.operations import stage_if as conditional
@@ -65,12 +64,7 @@ def forgets_without_a_note(patch: pytest.MonkeyPatch) -> None:
 def writes_whatever_is_there(patch: pytest.MonkeyPatch) -> None:
     """A conditional write does not ask for its condition."""
 
-    def require(
-        lake: Lake, repository: Repository, branch: BranchName, *_: object
-    ) -> tuple[Branch, None]:
-        return lake.branches.fresh(repository, branch).record, None
-
-    patch.setattr(conditional, "require_condition", require)
+    patch.setattr(conditional._Conditional, "_require", lambda *_: None)
 
 
 @pytest.mark.parametrize("hole", [forgets_without_a_note, writes_whatever_is_there])

@@ -160,3 +160,22 @@ def every_place(
         yield stage, harried
         if store.calls < number:
             return
+
+
+def every_two_places(
+    prepare: Callable[[Stage], object],
+    first: Callable[[Stage], object],
+    second: Callable[[Stage], object],
+) -> Iterator[tuple[Stage, Stage]]:
+    """Give lakes as `every_place`, but with one thing done at a call and another at it or later."""
+    for start in count(1):
+        for number in count(start):
+            stage = open_stage()
+            prepare(stage)
+            inner, _ = interrupted(stage, number, partial(second, stage))
+            harried, store = interrupted(inner, start, partial(first, stage))
+            yield stage, harried
+            if store.calls < number:
+                break
+        if store.calls < start:
+            return

@@ -103,33 +103,34 @@ def rel_H5_stale(patch: Patch) -> None:
         return read(lake.branches.seen(repository, name).record)
 
     patch.setattr(conditional, "read_stably", read_once)
-    patch.setattr(conditional._Conditional, "_judge_below", lambda *_: None)
+    patch.setattr(conditional._Conditional, "_judge_below", lambda *_, **__: None)
 
 
 def rel_H5_brought(patch: Patch) -> None:
     """A conditional put looks below its row only where every token is still there."""
     judge = conditional._Conditional._judge_below
 
-    def unchanged(self: conditional._Conditional, token: StagingToken, judged: Branch) -> None:
-        if tokens_of(self._fresh()) == tokens_of(judged):
-            judge(self, token, judged)
+    def still(self: conditional._Conditional, look: conditional._Look, *, is_first: bool) -> None:
+        if tokens_of(self._fresh()) == tokens_of(look.branch):
+            judge(self, look, is_first=is_first)
 
-    patch.setattr(conditional._Conditional, "_judge_below", unchanged)
+    patch.setattr(conditional._Conditional, "_judge_below", still)
 
 
 def rel_H5_own(patch: Patch) -> None:
     """A conditional put that tries again takes its own first write for somebody else's."""
-    patch.setattr(conditional._Conditional, "_is_ours", lambda *_: False)
+    patch.setattr(conditional._Conditional, "_is_undisturbed", lambda *_: False)
 
 
 def rel_H5_again(patch: Patch) -> None:
     """A conditional put that tries again asks whether its condition holds, and nothing else."""
+    require = conditional._Conditional._require
 
-    def judge(self: conditional._Conditional) -> tuple[Branch, object]:
-        where = (self._lake, *self._where, ObjectKey(self._staged.key))
-        return conditional.require_condition(*where, self._condition_or_ours)
+    def judge(self: conditional._Conditional, look: conditional._Look, _: object) -> None:
+        if look.shown is None or look.shown != self._ours:
+            require(self, look, None)
 
-    patch.setattr(conditional._Conditional, "_judge_again", judge)
+    patch.setattr(conditional._Conditional, "_require", judge)
 
 
 def rel_H6(patch: Patch) -> None:

@@ -58,6 +58,9 @@ class Anyone(Mover):
             except PredicateFailed as error:  # it may have been seen for a while (G5)
                 self.scene.refused.append((name, tag))
                 raise Conflict("refused") from error
+            except Conflict:
+                self.scene.overtaken.append((name, tag))
+                raise
             return expected
 
         history = self.scene.history

@@ -202,7 +202,8 @@ class Scene:
             raise Broken(f"H5: {shown} are shown, though their puts were refused")
         if kept := {tag for _, tag in self.refused} & self._committed():
             raise Broken(f"H5: {kept} are in commits, though their puts were refused")
-        if alone := [tag for key, tag in self.overtaken if self._is_alone(key, tag)]:
+        alone = [tag for key, tag in self.overtaken if self._is_alone(key, tag)]
+        if alone and not self.faulty:
             raise Broken(f"H5: {alone} were told to be overtaken, and nobody else came")
         read = {
             (done.key, done.identity) for done in self.history.operations if done.kind is Kind.READ
@@ -212,10 +213,13 @@ class Scene:
             raise Broken(f"H5: {covered} were read, and covered by puts told to be the first")
 
     def _is_alone(self, key: str, tag: str) -> bool:
-        """Say whether nobody else asked for anything to be written to a key, or forgotten."""
+        """Say whether nobody else came to a key, and no commit went by, while a put went on."""
+        history = self.history.operations
+        (put,) = (done for done in history if done.kind is Kind.WRITE and done.identity == tag)
+        written = {done.identity for done in history if done.kind is Kind.WRITE and done.key == key}
+        heads = set(self._heads.during(BranchName(key.partition(":")[0]), put))
         forgotten = any(key in keys for _, _, keys in self._forgotten)
-        written = {done.identity for done in self.history.operations if done.key == key}
-        return not forgotten and written == {tag}
+        return written == {tag} and len(heads) == 1 and not forgotten
 
     def _committed(self) -> set[str]:
         """Give all that is in any commit, if there is anything to be looked for."""

@@ -46,7 +46,7 @@ class WritableObject(StoredObject):
         `if_none_match` refuses to replace an object, `if_match` replaces only the one that has this
         checksum. With `presign` the bytes go to the object store and not through the server, which
         is what large ones do unless it is False, where the store is not the server's own disk.
-        Raises PredicateFailed.
+        Raises: PredicateFailed; Conflict where nobody can tell whether it was written: look.
         """
         conditions = {"if-none-match": "*"} if if_none_match else {}
         if if_match:

@@ -60,7 +60,7 @@ def copy_object(  # noqa: PLR0913 - what a caller may say of a copy
 
     Raises: NotFound for the source; Gone, code commit-expired or object-expired, for one that is no
     longer kept; PredicateFailed, code source-changed or object-changed, when source or destination
-    is not as expected; Conflict when the source kept changing.
+    is not as expected; Conflict when the source kept changing, or as `stage_entry`.
     """
     seen_writable(lake, repository, branch)  # a branch that takes no writes takes no bytes
     found = _source(lake, repository, source)

@@ -76,7 +76,7 @@ def link_object(
 
     Raises: InvalidInput, code link-invalid or link-expired, for an address that may not be linked,
     and link-size for another size; NotFound when there is no object; Refused for an address
-    outside of the namespace; PredicateFailed where the condition fails.
+    outside of the namespace; PredicateFailed and Conflict as `stage_entry`.
     """
     seen_writable(lake, repository, branch)
     address, kind = checked_address(lake, repository, uploaded.address, allow_foreign=allow_foreign)

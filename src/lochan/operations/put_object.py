@@ -38,7 +38,7 @@ def put_object(  # noqa: PLR0913 - what a caller may say of an object
     metadata: Mapping[str, str] | None = None,
     condition: Condition | None = None,
 ) -> Entry:
-    """Store an object and stage its entry. Raises PredicateFailed where the condition fails."""
+    """Store an object and stage its entry. Raises: as `stage_entry`."""
     seen_writable(lake, repository, branch)  # a branch that takes no writes takes no bytes
     if condition is not None:
         require_condition(lake, repository, branch, key, condition)
@@ -70,7 +70,8 @@ def stage_entry(
 ) -> None:
     """Stage the entry of an object that is in the store already.
 
-    Raises: InvalidInput, code description-too-large; PredicateFailed; as `stage`.
+    Raises: InvalidInput, code description-too-large; PredicateFailed where the condition fails;
+    Conflict, code write-overtaken, where nobody can tell whether it was met; as `stage`.
     """
     staged = staged_entry(key, entry)
     if condition is None:

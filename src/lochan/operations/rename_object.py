@@ -9,14 +9,15 @@ other, and under both for a moment, unless somebody resets or deletes the new on
 failure in between, the same call with `overwrite` ends it. What somebody writes to the old key
 after it was copied comes after the rename, and stays. A reset between the steps forgets the copy:
 the tombstone would take a committed object away, so the new key is looked at whenever the old one
-is.
+is. Where nobody can tell whether the tombstone was written (`stage_if`), the old key is looked at
+again.
 """
 
 from collections.abc import Callable
 
 import msgspec
 
-from lochan.errors import AlreadyExists, Conflict, InvalidInput, PredicateFailed
+from lochan.errors import AlreadyExists, Conflict, InvalidInput, PredicateFailed, Unavailable
 from lochan.kernel.records import Record
 from lochan.model.codec import decode_entry
 from lochan.model.entry import Entry
@@ -25,7 +26,7 @@ from lochan.model.records import Repository, StagedEntry
 from lochan.operations.conditions import Condition, if_absent
 from lochan.operations.copy_object import Source, copy_object
 from lochan.operations.lake import Lake
-from lochan.operations.stage_if import stage_if
+from lochan.operations.stage_if import ATTEMPTS, stage_if
 from lochan.operations.view import find_record, read_stably
 from lochan.refs.outcomes import begun
 
@@ -42,8 +43,8 @@ def rename_object(
     """Move an object of a branch to another key.
 
     Raises: NotFound for the source; AlreadyExists, unless it may be overwritten; InvalidInput when
-    both keys are one; Refused; Conflict when a merge or a reset came between; UnknownOutcome when
-    the object may be there under both.
+    both keys are one; Refused; Conflict when a merge or a reset came between, or somebody came to
+    the new key; UnknownOutcome when the object may be there under both.
     """
     if source == destination:
         raise InvalidInput(f"{source!r} is renamed to itself", code="prefixes-overlap")
@@ -64,12 +65,19 @@ def rename_object(
             lambda one: find_record(lake, repository, one, destination) is not None,
         )
 
+    is_still_copied = _gone_or(copied, is_there)
     with begun(f"the rename of {source!r}"):
-        try:
-            stage_if(lake, repository, branch, StagedEntry(source), _gone_or(copied, is_there))
-        except PredicateFailed as error:
-            if not is_there():
-                raise _forgotten(branch, source, destination) from error
+        for _ in range(ATTEMPTS):
+            try:
+                stage_if(lake, repository, branch, StagedEntry(source), is_still_copied)
+            except Conflict as error:
+                if not is_there():
+                    raise _forgotten(branch, source, destination) from error
+                if isinstance(error, PredicateFailed):  # a newcomer is under the old key
+                    return
+            else:
+                return
+        raise Unavailable(f"object {source!r} was written {ATTEMPTS} times meanwhile")
 
 
 def _gone_or(copied: Entry, is_there: Callable[[], bool]) -> Condition:

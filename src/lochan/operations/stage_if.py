@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stage a row where what the branch shows meets a condition (H5).
 
-        look          what the branch shows, stably, meets the condition, or is our own row
+        look          what the branch shows, stably, meets the condition
         write         by compare-and-swap on the staged row: of two with one condition one wins
         look again    if the branch was moved since: what our row covers must meet it, too
 
@@ -9,16 +9,20 @@ Without a row of its own under the token, a key shows what lies below, and the s
 that. Commits and compactions only put it elsewhere. A merge, an import, a reset may bring something
 else between look and write; the record counts them (`moves`, `resets`). Then our row is taken back.
 
-A seal makes us write again, and what became of our first row is seldom to be seen: a commit may
-have taken it, and others may have read it and written over it. So the second time it is not enough
-that the condition holds: nothing may have come to the key but our row, and then it is written
-again. Else that is a Conflict, and the row may be committed. A refusal (PredicateFailed) always
-means that no commit has the row, and that nobody has written over it.
+A seal makes us write again, and by then a commit may have taken our first row, and others may have
+read it and built on it. That the condition holds says nothing then: somebody may have turned the
+value back, and a second write would undo that. What tells is the first row itself. If its token is
+named still, the row is there as we wrote it and was not forgotten, and no later token has one for
+the key, then nobody has written after us, and it is written again. So it is where it shows, as that
+changes nothing. Else it is a Conflict, since the row may be committed: others came to the key, or a
+whole commit went by while we wrote one row. A refusal (PredicateFailed) always means that no commit
+has the row, and that nobody has written over it.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import dropwhile, pairwise
+from functools import partial
+from itertools import pairwise
 
 import msgspec
 
@@ -30,6 +34,7 @@ from lochan.operations.conditions import Condition
 from lochan.operations.lake import Lake
 from lochan.operations.stage import stage
 from lochan.operations.view import (
+    as_shown,
     find_record,
     is_same_view,
     nothing_brought,
@@ -38,6 +43,7 @@ from lochan.operations.view import (
     tree_under,
 )
 from lochan.refs.outcomes import begun
+from lochan.staging.area import Found
 from lochan.staging.layers import layers_of
 
 # A lost race means that somebody else's write went through, so that this bounds only a storm.
@@ -61,12 +67,12 @@ def stage_if(
 
 
 @dataclass(frozen=True, slots=True)
-class _Written:
-    """Our row as it was written: under which token, and what the branch showed for the key then."""
+class _Look:
+    """What a branch showed for the key: its row under the staging token, or what lies below."""
 
-    token: StagingToken
-    judged: Branch
-    covered: Record | None
+    branch: Branch
+    row: Found | None
+    shown: Record | None
 
 
 class _Conditional:
@@ -84,74 +90,90 @@ class _Conditional:
         self._where = (repository, branch)
         self._staged = staged
         self._condition = condition
-        self._ours: Record | None = None  # as it shows
-        if not staged.is_tombstone:
-            self._ours = Record(staged.key, staged.identity, staged.data)
-        self._written: _Written | None = None  # under the token before, which was sealed
+        self._ours = as_shown(staged)
+        self._written: _Look | None = None  # on what our row was written, before a seal
 
     def __call__(self, token: StagingToken) -> None:
-        """Write under a token if what the branch shows meets the condition, or is ours already."""
+        """Write under a token if the condition is met; if we wrote before, if nobody has since."""
         _, branch = self._where
-        key = ObjectKey(self._staged.key)
         for _ in range(ATTEMPTS):
-            row = self._lake.staging.find(token, key)
-            judged, shown = self._judge() if self._written is None else self._judge_again()
-            if judged.staging_token != token:  # it was sealed, and `stage` comes again with that
+            look = read_stably(self._lake, *self._where, partial(self._look, token))
+            if look is None:  # the token was sealed, and `stage` comes again with the one that is
                 return
+            before = self._written
+            self._require(look, before)
             try:
-                self._lake.staging.set_if(token, self._staged, row[1] if row else None)
+                self._lake.staging.set_if(token, self._staged, look.row[1] if look.row else None)
             except PredicateFailed:  # what was written meanwhile may meet the condition
                 continue
-            self._written = _Written(token, judged, shown)
-            if row is None:
+            self._written = look
+            if look.row is None:
                 with begun(f"a write to branch {branch!r}"):
-                    self._judge_below(token, judged)
+                    self._judge_below(look, is_first=before is None)
             return
         raise Unavailable(f"object {self._staged.key!r} was written {ATTEMPTS} times meanwhile")
 
-    def _judge(self) -> tuple[Branch, Record | None]:
-        repository, branch = self._where
-        key = ObjectKey(self._staged.key)
-        return require_condition(self._lake, repository, branch, key, self._condition)
-
-    def _judge_again(self) -> tuple[Branch, Record | None]:
-        """Look whether anybody came to the key since our row was written; refuse to guess."""
-        assert self._written is not None  # noqa: S101 - who asks has written
-        repository, branch = self._where
-        written, key = self._written, self._staged.key
-
-        def look(one: Branch) -> tuple[Branch, Record | None, bool]:
-            shown = find_record(self._lake, repository, one, key)
-            sure = self._is_ours(shown) or self._is_undisturbed(written, one, shown)
-            return one, shown, sure
-
-        judged, shown, is_sure = read_stably(self._lake, repository, branch, look)
-        if not is_sure:  # our row stays: it may have been read, and may have replaced another
-            raise _overtaken(ObjectKey(key), branch)
-        return judged, shown
-
-    def _is_undisturbed(self, written: _Written, current: Branch, shown: Record | None) -> bool:
-        """Say whether our row came too late for the commit that sealed it, and nothing else came.
-
-        Then no later token has a row, and each tree since then shows what we covered, or still what
-        lay below that. A row of ours that is hidden, though its token is there, was seen.
-        """
-        tokens = tokens_of(current)
-        if shown != written.covered or not self._condition(shown):
-            return False
-        if written.token in tokens or current.resets != written.judged.resets:
-            return False
-        if any(self._lake.staging.find(token, self._staged.key) for token in tokens):
-            return False
+    def _look(self, token: StagingToken, branch: Branch) -> _Look | None:
+        """Look at the key. The row that is judged is the one that the swap replaces."""
+        if branch.staging_token != token:
+            return None
         repository, _ = self._where
-        *since, first = self._trees(written.judged, current)
-        if first != self._lake.commits.tree(repository, written.judged.commit_id):
-            return False  # the branch was moved elsewhere, or very far
-        base = self._in_tree(tree_under(self._lake, repository, written.judged))
-        showed = (self._in_tree(tree) for tree in reversed(since))
-        return all(found == shown for found in dropwhile(lambda found: found == base, showed))
+        row = self._lake.staging.find(token, self._staged.key)
+        if row is not None:
+            return _Look(branch, row, as_shown(row[0]))
+        below = tokens_of(branch)[1:]
+        shown = find_record(self._lake, repository, branch, self._staged.key, below)
+        return _Look(branch, None, shown)
 
-    def _judge_below(self, token: StagingToken, judged: Branch) -> None:
+    def _require(self, look: _Look, written: _Look | None) -> None:
+        """Refuse unless the condition is met, or nobody has come to the key since we wrote."""
+        _, branch = self._where
+        key = ObjectKey(self._staged.key)
+        if written is None:
+            if not self._condition(look.shown):
+                raise _changed(key, branch)
+        elif not self._is_undisturbed(written, look):
+            raise _overtaken(key, branch)
+
+    def _is_undisturbed(self, written: _Look, look: _Look) -> bool:
+        """Say whether our row shows, or is there as it was written, with nothing over or under it.
+
+        Without its token nothing can be known: its rows may have been wiped before ours came.
+        """
+        if look.shown is not None and look.shown == self._ours:
+            return True
+        token, key, tokens = written.branch.staging_token, self._staged.key, tokens_of(look.branch)
+        if token not in tokens:
+            return False
+        (layer,) = layers_of(look.branch, (token,))
+        row = self._lake.staging.find(token, key)
+        if layer.hiding(key) or row is None or row[0] != self._staged:
+            return False
+        if any(self._lake.staging.find(newer, key) for newer in tokens[: tokens.index(token)]):
+            return False
+        is_still = look.branch.moves == written.branch.moves
+        return is_still or self._is_under(written, look.branch)
+
+    def _is_under(self, written: _Look, current: Branch) -> bool:
+        """Say whether moves brought other keys alone: all trees since we wrote show what we know.
+
+        Which is, in this order, what the head held, what it was compacted to, what the branch
+        showed, and our row.
+        """
+        repository, _ = self._where
+        head = self._lake.commits.tree(repository, written.branch.commit_id)
+        base = tree_under(self._lake, repository, written.branch)
+        *since, first = self._trees(written.branch, current)
+        if first != head:
+            return False  # the branch was moved elsewhere, or very far
+        known = (self._in_tree(head), self._in_tree(base), written.shown, self._ours)
+        order, place = [_identity(each) for each in known], 0
+        for found in map(self._in_tree, reversed(since)):
+            while place < len(order) and order[place] != _identity(found):
+                place += 1
+        return place < len(order)
+
+    def _judge_below(self, look: _Look, *, is_first: bool) -> None:
         """Judge again what our row covers, if anything but writers changed the branch since.
 
         A merge may have brought the object after it was judged and before our row came: then that
@@ -159,15 +181,17 @@ class _Conditional:
         holds is no reason to refuse (H4).
         """
         repository, branch = self._where
-        key = self._staged.key
+        judged, token, key = look.branch, look.branch.staging_token, self._staged.key
         current = self._fresh()
         for _ in range(ATTEMPTS):
             if nothing_brought(judged, current):
                 return
             tokens = tokens_of(current)
-            if token not in tokens:
+            if token not in tokens and is_first:
                 self._judge_behind(judged, current)
                 return
+            if token not in tokens:
+                raise _overtaken(ObjectKey(key), branch)
             (layer,) = layers_of(current, (token,))
             if layer.hiding(key):  # it was reset, and is judged again under the token that came
                 return
@@ -176,11 +200,10 @@ class _Conditional:
             looked, current = current, self._fresh()
             if not is_same_view(looked, current):
                 continue
-            if self._condition_or_ours(below):
+            if self._condition(below) if is_first else below in {look.shown, self._ours}:
                 return
-            if self._take_back(token) and self._fresh().staging_token == token:
-                raise _changed(ObjectKey(key), branch)
-            raise _overtaken(ObjectKey(key), branch)
+            is_gone = self._take_back(token) and self._fresh().staging_token == token
+            raise (_changed if is_gone and is_first else _overtaken)(ObjectKey(key), branch)
         raise Unavailable(f"branch {branch!r} changed {ATTEMPTS} times meanwhile; try again")
 
     def _judge_behind(self, judged: Branch, current: Branch) -> None:
@@ -231,27 +254,21 @@ class _Conditional:
             return False
         return True
 
-    def _condition_or_ours(self, shown: Record | None) -> bool:
-        return self._is_ours(shown) or self._condition(shown)
-
-    def _is_ours(self, shown: Record | None) -> bool:
-        """Say whether our row shows. A tombstone does so only where its condition lets it."""
-        return shown == self._ours and (shown is not None or self._condition(None))
-
 
 def require_condition(
     lake: Lake, repository: Repository, branch: BranchName, key: ObjectKey, condition: Condition
-) -> tuple[Branch, Record | None]:
-    """Refuse unless what a branch shows for a key meets a condition; gives the two so judged.
-
-    Raises PredicateFailed.
-    """
-    record, shown = read_stably(
-        lake, repository, branch, lambda one: (one, find_record(lake, repository, one, key))
+) -> None:
+    """Refuse unless what a branch shows for a key meets a condition. Raises PredicateFailed."""
+    shown = read_stably(
+        lake, repository, branch, lambda one: find_record(lake, repository, one, key)
     )
     if not condition(shown):
         raise _changed(key, branch)
-    return record, shown
+
+
+def _identity(record: Record | None) -> bytes:
+    """Name content, wherever it lies; an object's is never empty."""
+    return record.identity if record is not None else b""
 
 
 def _overtaken(key: ObjectKey, branch: BranchName) -> Conflict:

@@ -22,7 +22,7 @@ from lochan.model.ids import (
     MetaRangeId,
     StagingToken,
 )
-from lochan.model.records import Branch, Repository
+from lochan.model.records import Branch, Repository, StagedEntry
 from lochan.operations.lake import Lake
 from lochan.staging.layers import layers_of
 
@@ -87,8 +87,7 @@ def recall_record(
         return None
     branch, staged = found
     if staged is not None:
-        entry = decode_staged_entry(staged.value)
-        return None if entry.is_tombstone else Record(key, entry.identity, entry.data)
+        return as_shown(decode_staged_entry(staged.value))
     base = branch.compacted_base_meta_range_id
     tree = base or lake.commits.recall_tree(repository, branch.commit_id)
     if branch.sealed_tokens or not tree or tree == COMPACTED_TO_NOTHING:
@@ -119,6 +118,11 @@ def as_base(tree: MetaRangeId, head: MetaRangeId) -> MetaRangeId:
     return MetaRangeId("") if tree == head else tree or COMPACTED_TO_NOTHING
 
 
+def as_shown(entry: StagedEntry) -> Record | None:
+    """Give what a staged row shows; None for a tombstone."""
+    return None if entry.is_tombstone else Record(entry.key, entry.identity, entry.data)
+
+
 def find_record(
     lake: Lake,
     repository: Repository,
@@ -134,6 +138,6 @@ def find_record(
         found = lake.staging.find(layer.token, key) if layer.hiding(key) is None else None
         if found is not None:
             entry, _ = found
-            return None if entry.is_tombstone else Record(key, entry.identity, entry.data)
+            return as_shown(entry)
     snapshots = lake.storage(repository.storage_namespace).snapshots
     return snapshots.get(tree_under(lake, repository, branch), key)

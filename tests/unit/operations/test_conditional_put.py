@@ -78,7 +78,10 @@ def test_rel_H5_of_two_puts_over_one_version_one_wins() -> None:
 
 
 def test_rel_H5_ones_own_late_write_is_no_conflict() -> None:
-    for stage, harried in every_place(lambda stage: put(stage, b"x", b"x"), committed_and_cleaned):
+    def sealed(stage: Stage) -> None:
+        seal(stage.lake, stage.repository, MAIN)
+
+    for stage, harried in every_place(lambda stage: put(stage, b"x", b"x"), sealed):
         assert put_if(harried, b"1", if_absent)
         assert content(stage) == {b"a": b"1", b"x": b"x"}
 

@@ -6,28 +6,38 @@ key: then nobody can tell any more whether the write was done, and it must not b
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from hashlib import md5
 
 import pytest
 
-from lochan.errors import Conflict, PredicateFailed
-from lochan.model.ids import ObjectKey
+from lochan.errors import Conflict, InvalidInput, PredicateFailed, Refused
+from lochan.model.ids import BranchName, ObjectKey
 from lochan.model.records import Commit
+from lochan.operations.branches import create_branch
+from lochan.operations.compact import compact
 from lochan.operations.conditions import Condition, if_absent, if_match, if_present
+from lochan.operations.hard_reset import hard_reset
+from lochan.operations.merge import MergeRequest, merge
 from lochan.operations.put_object import put_object
+from lochan.operations.reference import commit_of
 from lochan.operations.reset import reset_object
 from lochan.operations.seal import seal
+from lochan.operations.transplant import TransplantRequest, revert
+from lochan.pipelines.jobs.publish import fence
 from support.branch_content import (
     again,
     committed_and_cleaned,
     content,
     delete,
     every_place,
+    every_two_places,
     put,
     record,
 )
 from support.lakes import MAIN, Stage, open_stage
 
+DEV = BranchName("dev")
 KEY = ObjectKey(b"a")
 OURS = b"ours"
 Story = Callable[[Stage], object]
@@ -106,7 +116,7 @@ def test_rel_H5_a_refused_write_is_in_no_commit_and_never_comes_back(
     prepare, condition = BEFORE[before]
     stories = (RIVALS[rival], SEALS[end]) if is_first else (SEALS[end], RIVALS[rival])
     answers: list[bool | None] = []
-    for stage, harried in every_place(prepare, lambda stage: [act(stage) for act in stories]):
+    for stage, harried in every_two_places(prepare, *stories):
         answers.append(put_if(harried, OURS, condition))
         if answers[-1] is False:
             assert value(stage) != OURS
@@ -130,57 +140,215 @@ def test_rel_H5_no_increment_counts_twice(before: Story, end: str, *, is_first: 
 
     theirs: list[bool | None] = []
 
-    def meanwhile(stage: Stage) -> None:
-        if not is_first:
-            SEALS[end](stage)
+    def rival(stage: Stage) -> None:
         theirs.append(increment(stage))
-        if is_first:
-            SEALS[end](stage)
 
-    for stage, harried in every_place(before, meanwhile):
+    stories = (rival, SEALS[end]) if is_first else (SEALS[end], rival)
+    for stage, harried in every_two_places(before, *stories):
         done = [increment(harried), *theirs]
         theirs.clear()
         counted = int(value(stage) or b"")
         assert done.count(True) <= counted <= len(done), done
 
 
-@pytest.mark.parametrize("before", [one, one_committed])
+def deleted(stage: Stage) -> bool:
+    delete(stage, b"a")
+    return True
+
+
+def one_deleted(stage: Stage) -> None:
+    one(stage)
+    delete(stage, b"a")
+
+
+TURNS: dict[str, tuple[Story, Condition, Story, bytes | None]] = {
+    "a number": (one_committed, is_now(b"0"), lambda s: put_if(s, b"0", is_now(OURS)), b"0"),
+    "a number that is staged": (one, is_now(b"0"), lambda s: put_if(s, b"0", is_now(OURS)), b"0"),
+    "nothing": (nothing, if_absent, deleted, None),
+}
+
+
+@pytest.mark.parametrize("turn", TURNS)
 @pytest.mark.parametrize("end", SEALS)
-def test_rel_H5_what_another_has_turned_back_is_not_done_again(before: Story, end: str) -> None:
-    turned: list[bool | None] = []
+@pytest.mark.parametrize("is_first", [True, False])
+def test_rel_H5_what_another_has_turned_back_is_not_done_again(
+    turn: str, end: str, *, is_first: bool
+) -> None:
+    """Only who has seen our write turns it back; so it was done, and must not be done again."""
+    before, condition, act, expected = TURNS[turn]
+    turned: list[bool] = []
 
     def turn_back(stage: Stage) -> None:
-        SEALS[end](stage)
-        turned.append(put_if(stage, b"0", is_now(b"1")))
+        if value(stage) == OURS:
+            turned.append(bool(act(stage)))
 
-    both = 0
-    for stage, harried in every_place(before, turn_back):
-        ours = put_if(harried, b"1", is_now(b"0"))
-        theirs = turned.pop() if turned else False
-        if theirs:
-            assert value(stage) == b"0"
-            both += 1
+    stories = (turn_back, SEALS[end]) if is_first else (SEALS[end], turn_back)
+    times = 0
+    for stage, harried in every_two_places(before, *stories):
+        ours = put_if(harried, OURS, condition)
+        if any(turned):
+            assert ours is not False
+            assert value(stage) == expected
+            times += 1
         elif ours:
-            assert value(stage) == b"1"
-    assert both
+            assert value(stage) == OURS
+        turned.clear()
+    assert times
+
+
+def of_another(stage: Stage) -> None:
+    """Change another key, so that there is something to commit."""
+    put(stage, b"x", b"x")
+
+
+def merged(stage: Stage) -> None:
+    """Merge a branch that brings another key alone."""
+    source = commit_of(stage.lake, stage.repository, DEV)
+    with suppress(InvalidInput):  # it is merged already
+        merge(stage.lake, stage.repository, MAIN, source, MergeRequest("ada", allow_dirty=True))
+
+
+def forked(prepare: Story) -> Story:
+    def fork(stage: Stage) -> None:
+        create_branch(stage.lake, stage.repository, DEV, record(stage).id)
+        put(stage, b"y", b"y", DEV)
+        record(stage, DEV)
+        prepare(stage)
+
+    return fork
+
+
+CALM: dict[str, tuple[Story, bool]] = {  # what others do, and whether a whole commit goes by
+    "seal": (sealed, False),
+    "commit": (record, True),
+    "commit and clean": (committed_and_cleaned, True),
+    "compact": (lambda stage: compact(stage.lake, stage.repository, MAIN), True),
+    "merge": (merged, True),
+    "reset another key": (
+        lambda stage: reset_object(stage.lake, stage.repository, MAIN, ObjectKey(b"x")),
+        False,
+    ),
+    "take a job over": (lambda stage: fence(stage.lake, stage.repository, MAIN), False),
+}
 
 
 @pytest.mark.parametrize("before", BEFORE)
-@pytest.mark.parametrize("end", SEALS)
+@pytest.mark.parametrize("calm", CALM)
 @pytest.mark.parametrize("times", [1, 2])
-def test_rel_H5_a_write_that_nobody_disturbs_is_always_done(
-    before: str, end: str, times: int
+def test_rel_H5_a_write_that_nobody_disturbs_is_done_unless_a_commit_goes_by(
+    before: str, calm: str, times: int
 ) -> None:
+    """Then it may be told that nobody knows; it is there, or nothing has changed."""
     prepare, condition = BEFORE[before]
+    act, goes_by = CALM[calm]
+    shown = {"nothing": None}.get(before, b"0")
 
     def others(stage: Stage) -> None:
-        for number in range(times):
-            put(stage, b"x", str(number).encode())
-            SEALS[end](stage)
+        for _ in range(times):
+            of_another(stage)
+            act(stage)
 
-    for stage, harried in every_place(prepare, others):
-        assert put_if(harried, OURS, condition)
-        assert value(stage) == OURS
+    answers: list[bool | None] = []
+    for stage, harried in every_place(forked(prepare), others):
+        answers.append(put_if(harried, OURS, condition))
+        assert value(stage) == OURS or (answers[-1] is None and value(stage) == shown)
+    assert set(answers) <= ({True, None} if goes_by else {True})
+    assert answers.count(None) <= 3
+
+
+@pytest.mark.parametrize("calm", CALM)
+def test_rel_H5_what_was_there_before_as_it_is_written_is_no_reason_to_refuse(calm: str) -> None:
+    """The commit keeps the record of the head, with another address (G8)."""
+
+    def there_before(stage: Stage) -> None:
+        put(stage, b"a", OURS)
+        record(stage)
+        delete(stage, b"a")
+
+    def others(stage: Stage) -> None:
+        of_another(stage)
+        CALM[calm][0](stage)
+
+    answers: list[bool | None] = []
+    for stage, harried in every_place(forked(there_before), others):
+        answers.append(put_if(harried, OURS, if_absent))
+        assert value(stage) == OURS or answers[-1] is None
+    assert set(answers) <= ({True, None} if CALM[calm][1] else {True})
+
+
+MOVES: dict[str, Story] = {
+    "revert": lambda stage: revert(
+        stage.lake,
+        stage.repository,
+        MAIN,
+        commit_of(stage.lake, stage.repository, f"{MAIN}@"),
+        TransplantRequest("ada", "undone"),
+    ),
+    "merge": lambda stage: merge(
+        stage.lake,
+        stage.repository,
+        MAIN,
+        commit_of(stage.lake, stage.repository, DEV),
+        MergeRequest("ada", allow_dirty=True, strategy="source-wins"),
+    ),
+    "hard reset": lambda stage: hard_reset(
+        stage.lake,
+        stage.repository,
+        MAIN,
+        commit_of(stage.lake, stage.repository, f"{MAIN}~1"),
+    ),
+}
+
+
+@pytest.mark.parametrize("move", MOVES)
+def test_rel_H5_what_a_move_put_over_a_committed_write_is_not_undone(move: str) -> None:
+    """Our row is committed; a revert or a merge replaces it before we write again."""
+
+    def brought(stage: Stage) -> None:
+        one_committed(stage)
+        create_branch(stage.lake, stage.repository, DEV, record(stage).id)
+        put(stage, b"a", b"theirs", DEV)
+        record(stage, DEV)
+
+    moved: list[bytes | None] = []
+
+    def replace(stage: Stage) -> None:
+        if content(stage, f"{MAIN}@").get(b"a") != OURS or value(stage) != OURS:
+            return
+        with suppress(Refused, InvalidInput, Conflict):
+            MOVES[move](stage)
+            moved.append(value(stage))
+
+    times = 0
+    for stage, harried in every_two_places(brought, record, replace):
+        ours = put_if(harried, OURS, is_now(b"0"))
+        if moved:
+            assert ours is not False, "it is committed"
+            assert value(stage) == moved.pop()
+            times += 1
+    assert times
+
+
+def test_rel_H5_a_value_that_was_there_for_a_moment_is_not_replaced_afterwards() -> None:
+    """The row that is swapped is the one that was judged."""
+    gone: list[bool] = []
+
+    def take_away(stage: Stage) -> None:
+        gone.append(True)
+        delete(stage, b"a")
+
+    times = 0
+    for stage, harried in every_two_places(
+        one_deleted,
+        lambda stage: put(stage, b"a", b"theirs"),
+        take_away,
+    ):
+        ours = put_if(harried, OURS, is_now(b"theirs"))
+        if gone:
+            assert value(stage) is None
+            times += bool(ours)
+        gone.clear()
+    assert times
 
 
 @pytest.mark.parametrize("end", SEALS)
