@@ -8,6 +8,9 @@ An input is pinned to the first of these that there is:
     the commit that is the set's cause
     the head of its branch; on a run on another branch, of that branch if the repository has it
 
+What was not fixed by the caller is then moved on (`moved_on`) to what the jobs before have read of
+the branch, if that is later, and the branch still has it.
+
 The output's head of that moment is the job's `base`. The commit that the job builds on is the last
 one that the same pipeline made, on the way down from there: what others did to the branch since
 then is undone by the job's commit, since the branch is the pipeline's own. Before there is any, it
@@ -15,7 +18,6 @@ is the head itself. Where the last one cannot be built on, all is made again, fr
 """
 
 from dataclasses import dataclass
-from typing import Final
 
 from lochan.errors import Gone, NotFound, NotUnique
 from lochan.model.ids import EMPTY_TREE, BranchName, CommitId, MetaRangeId, RepositoryId
@@ -27,19 +29,17 @@ from lochan.operations.lake import Lake
 from lochan.pipelines.datums.plan import Before
 from lochan.pipelines.jobs.heads import pin_to
 from lochan.pipelines.jobs.job_records import BROKEN, get_job
+from lochan.pipelines.jobs.last_jobs import last_published, not_behind, require_current
 from lochan.pipelines.jobs.squash import Below
-from lochan.pipelines.model.commit_metadata import DATUMS, DIGEST, JOB, PIPELINE, VERSION, index_of
+from lochan.pipelines.model.commit_metadata import DIGEST, JOB, PIPELINE, VERSION, index_of
 from lochan.pipelines.model.failures import JobUnrunnable
 from lochan.pipelines.model.records import Job, JobSet, JobState, Pin
 from lochan.pipelines.model.spec import CronInput, RepoInput, Spec, leaves
-from lochan.pipelines.model.tables import PipelineTables, get_version
+from lochan.pipelines.model.tables import get_version
 from lochan.pipelines.specs.graph import Place, place_of
 from lochan.refs.commits import get_commit
 from lochan.refs.expired import require_kept
 from lochan.refs.repositories import get_repository
-
-_OWN: Final = frozenset({JOB, VERSION, DIGEST, DATUMS})
-_LOOKED_AT: Final = 1_000  # commits of others, at most, on the way to the pipeline's last
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,22 @@ def pin_inputs(lake: Lake, job: Job, decided: JobSet, spec: Spec) -> tuple[Pin, 
     above = _above(lake, job, decided)
     try:
         return tuple(_pin(lake, job, decided, above, leaf) for leaf in leaves(spec.input))
+    except (NotFound, Gone) as error:
+        message = f"an input of {job.pipeline!r} is not there: {error.message}"
+        raise JobUnrunnable(message) from error
+
+
+def moved_on(
+    lake: Lake, job: Job, decided: JobSet, spec: Spec, head: Commit, pins: tuple[Pin, ...]
+) -> tuple[Pin, ...]:
+    """Give the pins of a job whose output has this head; none sets the output back (`last_jobs`).
+
+    Raises: JobOutdated, when a newer version has set it on; JobUnrunnable.
+    """
+    last = last_published(lake, repository_of(lake, job.output_repository), job.pipeline, head)
+    require_current(lake, job, last)
+    try:
+        return not_behind(lake, job, decided, spec, last, pins)
     except (NotFound, Gone) as error:
         message = f"an input of {job.pipeline!r} is not there: {error.message}"
         raise JobUnrunnable(message) from error
@@ -106,7 +122,7 @@ def hold_name(job: Job) -> str:
 def find_base(lake: Lake, job: Job, head: Commit) -> Footing:
     """Say what a job goes upon, whose output has this head."""
     output = repository_of(lake, job.output_repository)
-    last = _last_of(lake, output, job.pipeline, head)
+    last = last_published(lake, output, job.pipeline, head)
     if last is None:
         return Footing(head, None, Below(tree=head.meta_range_id))
     try:
@@ -218,25 +234,3 @@ def _before(lake: Lake, last: Commit) -> Before:
     version = get_version(lake.store, said[PIPELINE], said[VERSION])
     pins = get_job(lake.store, said[JOB]).pins
     return Before(index_of(last) or EMPTY_TREE, version.spec, said[DIGEST], pins)
-
-
-def _is_published(lake: Lake, commit: Commit) -> bool:
-    """Say whether a commit is what its job published; a copy says the same, of another tree."""
-    if not commit.metadata.keys() >= _OWN:
-        return False
-    found = PipelineTables.of(lake.store).jobs.find(commit.metadata[JOB].encode())
-    if found is None:
-        return True
-    job = found.record
-    return job.commit == commit.id or not (job.commit or job.state.is_end)
-
-
-def _last_of(lake: Lake, output: Repository, pipeline: str, head: Commit) -> Commit | None:
-    commits, found = lake.tables(output).commits, head
-    for _ in range(_LOOKED_AT):
-        if found.metadata.get(PIPELINE) == pipeline and _is_published(lake, found):
-            return found
-        if not found.parents:
-            return None
-        found = commits.get(found.parents[0].encode()).record
-    return None

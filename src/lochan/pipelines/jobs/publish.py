@@ -3,6 +3,8 @@
 
     published   is a commit of this job behind the head, and not behind its base?
                 then somebody came to this point before
+    overtaken   has another job of the pipeline published since the inputs were pinned, or read more
+                of them? then they are pinned again
     fenced      is the job still this driver's? has it been killed? is the pipeline there, and the
                 branch no other's?
     swap        of the branch's record, as it was before these questions were asked
@@ -13,9 +15,10 @@ driver that was told it may swap before that finds its swap refused, and asks ag
 has returned, only the new driver can publish, and what an older one did publish is found.
 
 A job's tree follows from its pins and from the commit that it was planned upon, and from nothing
-that others do to the branch meanwhile. So when the swap is lost all is asked again of the new head,
-and nothing of the user's code runs again; only files that begin with the commit, those that several
-datums append to, are made anew, since their epoch is its clock.
+that others do to the branch meanwhile, as long as they are not jobs of the pipeline. So when the
+swap is lost all is asked again of the new head, and nothing of the user's code runs again; only
+files that begin with the commit, those that several datums append to, are made anew, since their
+epoch is its clock.
 """
 
 from collections import deque
@@ -25,7 +28,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from lochan.errors import Conflict
+from lochan.errors import Conflict, NotFound
 from lochan.model.ids import BranchName, CommitId, LineageId, MetaRangeId, RepositoryId
 from lochan.model.instant import from_seconds
 from lochan.model.records import Branch, Clock, Commit, Provenance, Repository
@@ -77,9 +80,18 @@ class _WasPublished(Conflict):
         self.commit = commit
 
 
+class Overtaken(Conflict):
+    """Another job of the pipeline has published or read more since a job's inputs were pinned."""
+
+    default_code = "job-overtaken"
+
+
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """All that a job's commit is made of. `digest` is what its datum hashes are made of."""
+    """All that a job's commit is made of. `digest` is what its datum hashes are made of.
+
+    `is_overtaken` is asked of the output's head (`last_jobs.is_overtaken`).
+    """
 
     job: Job
     output: Repository
@@ -89,13 +101,14 @@ class Publication:
     digest: str
     committer: str
     message: str
+    is_overtaken: Callable[[Commit], bool] = lambda _: False
 
 
 def publish(lake: Lake, wanted: Publication, gate: Gate) -> Published:
     """Squash and publish; gives the job's commit, whoever published it.
 
-    Raises: JobFailed for a collision or by the gate; JobKilled; LeaseLost; Refused; Conflict when
-    others always came first; UnknownOutcome.
+    Raises: JobFailed for a collision or by the gate; JobKilled; LeaseLost; Refused; Overtaken;
+    Conflict when others always came first; UnknownOutcome.
     """
     squash = Squash(lake, wanted.output, wanted.base.below, wanted.outcome, wanted.collision)
     now = from_seconds(lake.environment.now())
@@ -117,6 +130,8 @@ def publish(lake: Lake, wanted: Publication, gate: Gate) -> Published:
         published = _above(lake, wanted.output, tip.head, wanted.job.id, base)
         if published is not None:
             raise _WasPublished(published)
+        if wanted.is_overtaken(tip.head):
+            raise Overtaken(f"job {wanted.job.id} was overtaken by another one of its pipeline")
         if require_driver(lake, wanted.job).kill:
             raise JobKilled(f"job {wanted.job.id} was killed before it published")
         _require_pipeline(lake, wanted)
@@ -152,6 +167,24 @@ def fence(lake: Lake, output: Repository, branch: BranchName) -> None:
         lake.environment,
         landed=lambda now: now is None or now.resets != before,
     )
+
+
+def require_as_found(
+    lake: Lake, output: Repository, job: Job, is_overtaken: Callable[[Commit], bool]
+) -> None:
+    """See that a job which has nothing to publish is right: no other publishes behind its back.
+
+    One that asked whether it may before this job's inputs were pinned is fenced off, and asks
+    again. Raises Overtaken.
+    """
+    branch = BranchName(job.output_branch)
+    try:
+        fence(lake, output, branch)
+        head = lake.branches.fresh(output, branch).record.commit_id
+    except NotFound:
+        return  # a branch that is gone takes nothing
+    if is_overtaken(get_commit(lake.tables(output), head)):
+        raise Overtaken(f"job {job.id} has nothing to do, but upon another commit of its pipeline")
 
 
 def find_commit_of(

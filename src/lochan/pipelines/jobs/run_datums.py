@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run datums in shards, and gather what became of them (step 5 of `run_job`).
 
-What drivers before this one have finished is looked for first: whole attempts of the job, of any
-epoch, and in them the datums that succeeded. They are known by their hashes, so it does not matter
-that this driver may pack otherwise. Only the others go to the engine. What Spark plans as a whole
-is kept as a whole: an attempt for the very same datums, or none. A damaged attempt of an earlier
-driver is as good as none.
+What drivers before this one have finished, or this one on other inputs, is looked for first: whole
+attempts of the job, of any epoch, and in them the datums that succeeded. They are known by their
+hashes, so it does not matter that this driver may pack otherwise. Only the others go to the engine.
+What Spark plans as a whole is kept as a whole: an attempt for the very same datums, or none. A
+damaged attempt of an earlier driver is as good as none.
 
 Of each shard the manifest that the engine gives counts, and no other attempt's.
 """
@@ -34,8 +34,10 @@ def run_datums(
     version: PipelineVersion,
     engine: Engine,
     datums: Sequence[Datum],
+    *,
+    again: bool = False,
 ) -> tuple[DatumRow, ...]:
-    """Run datums; gives the row of each, in their order.
+    """Run datums; gives the row of each, in their order. `again`: this driver has run some before.
 
     Raises: JobFailed for a datum that failed for good; what `driving` hears of; what a store
     raises.
@@ -45,7 +47,7 @@ def run_datums(
     task = job_task(lake, driving.job, version)
     objects = lake.storage(repository_of(lake, driving.job.output_repository).storage_namespace)
     rows: dict[bytes, DatumRow] = {}
-    if driving.job.epoch > 1:
+    if again or driving.job.epoch > 1:
         whole = "" if isinstance(task.transform, FilesTransform) else datums_hash(datums)
         rows |= _finished(objects.objects, driving.job.id, {datum.hash for datum in datums}, whole)
     left = [datum for datum in datums if datum.hash not in rows]

@@ -15,7 +15,9 @@
 
 A driver may die anywhere: its lease runs out, and the next one begins at step 2. Pins, once stored,
 stay; plans are made of them alone, so they come out the same. User code runs again only for datums
-whose attempts came to no end. No two commits carry one job's id, whatever happens.
+whose attempts came to no end. No two commits carry one job's id, whatever happens. Jobs of one
+pipeline are driven one after the other; should another one publish all the same before this one
+does, this one begins anew at step 3.
 
 What the pipeline itself did wrong ends the job, and its output stays as it was. A store that does
 not answer leaves the job open for another driver, as often as its rules allow.
@@ -25,6 +27,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -50,21 +53,30 @@ from lochan.pipelines.jobs.job_records import (
     readiness,
     release,
 )
+from lochan.pipelines.jobs.last_jobs import is_overtaken
 from lochan.pipelines.jobs.pin import (
     Footing,
     find_base,
     hold_inputs,
     hold_output,
+    moved_on,
     output_head,
     pin_inputs,
     repository_of,
 )
-from lochan.pipelines.jobs.publish import Publication, fence, find_commit_of, publish
+from lochan.pipelines.jobs.publish import (
+    Overtaken,
+    Publication,
+    fence,
+    find_commit_of,
+    publish,
+    require_as_found,
+)
 from lochan.pipelines.jobs.run_datums import run_datums
 from lochan.pipelines.jobs.squash import Outcome
 from lochan.pipelines.model.commit_metadata import index_of
 from lochan.pipelines.model.datum import DatumRow, DatumState
-from lochan.pipelines.model.failures import JobKilled, JobUnrunnable, LeaseLost
+from lochan.pipelines.model.failures import JobKilled, JobOutdated, JobUnrunnable, LeaseLost
 from lochan.pipelines.model.records import Counts, Job, JobState, PipelineVersion
 from lochan.pipelines.model.spec import Egress
 from lochan.pipelines.model.tables import PipelineTables, get_version
@@ -77,6 +89,7 @@ _LONGEST_PAUSE_S: Final = 300.0
 _END_OF: Final[Mapping[type, JobState]] = {
     JobKilled: JobState.KILLED,
     JobUnrunnable: JobState.UNRUNNABLE,
+    JobOutdated: JobState.SKIPPED,
 }
 
 
@@ -118,7 +131,7 @@ def run_job(lake: Lake, job_id: str, engine: Engine, beside: Beside | None = Non
     with driving.beating():
         try:
             ended = run.drive()
-        except (JobFailed, JobKilled, JobUnrunnable, InvalidInput) as error:
+        except (JobFailed, JobKilled, JobOutdated, JobUnrunnable, InvalidInput) as error:
             state = _END_OF.get(type(error), JobState.FAILURE)
             ended = end_job(lake, driving.job, state, error.message)
         except LeaseLost:
@@ -154,6 +167,7 @@ class _Run:
         self._beside = beside
         self._committer = driving.job.pipeline
         self._made: Collection[DatumRow] | None = None  # None: by an earlier driver
+        self._has_run = False
 
     @property
     def _job(self) -> Job:
@@ -173,8 +187,8 @@ class _Run:
         self._beside.reached(Step.CLAIMED)
         if commit is None:
             self._require_restarts()
-            self._pin()
-            self._beside.reached(Step.PINNED)
+            if not self._job.pins:
+                self._pin()
             commit = self._make()
         if commit is None:
             return end_job(self._lake, self._job, JobState.SKIPPED, self._job.reason)
@@ -203,19 +217,23 @@ class _Run:
             raise JobFailed(message, code="job-restarts")
 
     def _pin(self) -> None:
-        if self._job.pins:
-            return
         decided = get_job_set(self._lake.store, self._job.job_set)
-        pins = pin_inputs(self._lake, self._job, decided, self._spec)
+        found = pin_inputs(self._lake, self._job, decided, self._spec)
         head = output_head(self._lake, self._job, self._spec)
+        pins = moved_on(self._lake, self._job, decided, self._spec, head, found)
         self._driving.change(lambda job: msgspec.structs.replace(job, pins=pins, base=head.id))
 
     def _make(self) -> Commit | None:
-        """Plan, run and publish."""
-        base = self._hold()
-        planned, digest = self._plan(base)
-        self._beside.reached(Step.PLANNED)
-        return self._run(base, planned, digest)
+        """Plan, run and publish; upon another job's commit, if one comes meanwhile."""
+        while True:
+            self._beside.reached(Step.PINNED)
+            base = self._hold()
+            planned, digest = self._plan(base)
+            self._beside.reached(Step.PLANNED)
+            try:
+                return self._run(base, planned, digest)
+            except Overtaken:
+                self._pin()
 
     def _hold(self) -> Footing:
         """Keep from collection what is read and will be written; gives what the job goes upon."""
@@ -245,10 +263,22 @@ class _Run:
 
     def _run(self, base: Footing, planned: Plan, digest: str) -> Commit | None:
         """Run what is to be run, and publish; None where there is nothing to publish."""
+        lake, job = self._lake, self._job
+        decided = get_job_set(lake.store, job.job_set)
+        overtaken = partial(is_overtaken, lake, job, decided, self._spec, base.head)
         is_own = base.below.tree == base.head.meta_range_id
         if planned.is_nothing and is_own and not self._spec.job.empty_commit:
+            require_as_found(lake, self._output, job, overtaken)
             return None
-        made = run_datums(self._lake, self._driving, self._version, self._engine, planned.run)
+        made = run_datums(
+            self._lake,
+            self._driving,
+            self._version,
+            self._engine,
+            planned.run,
+            again=self._has_run,
+        )
+        self._has_run = True
         self._beside.reached(Step.RAN)
         self._driving.change(_finishing(planned.counts, made))
         self._require_few_failed()
@@ -261,6 +291,7 @@ class _Run:
             digest=digest,
             committer=self._committer,
             message=_message(self._job),
+            is_overtaken=overtaken,
         )
         commit, settled = publish(self._lake, wanted, self._gate)
         if settled is not None:

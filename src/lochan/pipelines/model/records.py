@@ -26,6 +26,7 @@ from lochan.pipelines.model.spec import Spec
 from lochan.pipelines.model.work import Code, Progress
 
 PIPELINES: Final = b"pipelines"
+COMMIT: Final = "commit"  # the kind of a cause
 _encoder: Final = msgspec.json.Encoder(order="deterministic")
 
 
@@ -85,7 +86,7 @@ class PlannedJob(msgspec.Struct, frozen=True, kw_only=True):
 class Cause(msgspec.Struct, frozen=True, kw_only=True):
     """Why a job set exists. `key` tells causes of one kind apart: move ordinal, tick, request."""
 
-    kind: str  # commit, cron, manual
+    kind: str  # COMMIT, cron, manual
     key: str
     repository: str = ""
     unique_identifier: str = ""

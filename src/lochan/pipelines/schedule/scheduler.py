@@ -9,7 +9,7 @@ the one before it published. A job whose driver ended without having claimed it 
 while later, each time longer: what keeps one from starting may keep them all.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -134,13 +134,8 @@ def ready_jobs(lake: Lake, failed: Failed | None = None) -> Iterator[Job]:
 
     A job whose set or whose jobs above are damaged keeps no other waiting: `failed` hears of it.
     """
-    taken: set[tuple[str, str, str]] = set()
     upstream = upstream_of(lake.store)
-    for job in sorted(open_jobs(lake.store), key=_place_in_line):
-        place = (job.pipeline, job.output_repository, job.output_branch)
-        if place in taken:
-            continue
-        taken.add(place)
+    for job in sorted(_first_in_line(open_jobs(lake.store)), key=_age):
         try:
             is_ready = readiness(lake, job, upstream) is not Readiness.WAITING
         except LochanError as error:
@@ -152,5 +147,17 @@ def ready_jobs(lake: Lake, failed: Failed | None = None) -> Iterator[Job]:
             yield job
 
 
-def _place_in_line(job: Job) -> tuple[int, int, str]:
+def _first_in_line(jobs: Iterable[Job]) -> Iterable[Job]:
+    """Give the first job of each pipeline into each branch.
+
+    One that has begun comes before those that have not, also before older ones: clocks differ, and
+    no two of a line are driven beside each other.
+    """
+    first: dict[tuple[str, str, str], Job] = {}
+    for job in sorted(jobs, key=lambda job: (job.epoch == 0, *_age(job))):
+        first.setdefault((job.pipeline, job.output_repository, job.output_branch), job)
+    return first.values()
+
+
+def _age(job: Job) -> tuple[int, int, str]:
     return job.created, job.order, job.id

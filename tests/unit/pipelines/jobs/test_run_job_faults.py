@@ -327,23 +327,6 @@ def test_a_lost_swap_squashes_again_and_runs_no_code(world: PipelineWorld) -> No
     require_one_commit(world)
 
 
-def test_a_job_that_meets_a_later_commit_of_its_pipeline_shows_what_it_was_pinned_to(
-    world: PipelineWorld,
-) -> None:
-    later = world.decide(world.put({"e": "five"}))
-    ran.clear()
-
-    def overtake(step: Step) -> None:
-        if step is Step.RAN and not world.commits_of(later.jobs[0].job):
-            world.again().drive(later.jobs[0].job)
-
-    world.drive(world.decided[-2].jobs[0].job, overtake)
-    assert world.shown() == AFTER, "what was pinned, though it is the older"
-    assert world.head().parents == (world.commits_of(later.jobs[0].job)[0].id,)
-    assert ran["e"] == 1
-    assert len(world.commits_of(world.decided[-2].jobs[0].job)) == 1
-
-
 def test_fencing_changes_nothing_that_people_see(world: PipelineWorld) -> None:
     where = world.repository(THUMBS)
     before, head = world.shown(), world.head()
