@@ -42,6 +42,8 @@ def note(clock, out):
     out.write("last", clock.path)
 """
 }
+# Another version: `copy` writes other files than before.
+OTHER_CODE = {"steps.py": CODE["steps.py"].replace(b"file.read_text())\n\n", b'"other")\n\n', 1)}
 
 
 def reads(repo: str, name: str = "files", glob: str = "/*") -> RepoInput:
@@ -81,6 +83,18 @@ def drive_all(world: PipelineWorld) -> list[tuple[str, str]]:
             done = run_job(world.lake, job.id, engine)
             ended.append((done.pipeline, done.state.value))
     return ended
+
+
+def settled(world: PipelineWorld, *, rounds: int = 20) -> list[tuple[str, str]]:
+    """Sweep and drive until nothing moves any more, which must be soon."""
+    ended: list[tuple[str, str]] = []
+    for _ in range(rounds):
+        decided = swept(world)
+        driven = drive_all(world)
+        ended += driven
+        if not decided and not driven:
+            return ended
+    raise AssertionError(f"jobs are made for ever: {ended}")
 
 
 def jobs_of(world: PipelineWorld, pipeline: str) -> list[Job]:

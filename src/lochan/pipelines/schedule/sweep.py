@@ -6,13 +6,19 @@ may sweep at once, and a sweep may break off anywhere. The decision is one condi
 name that the move gives (`job_sets`); the rows of what was seen follow it, and without them the
 same decision is made again, and found to be there. A set's name has the pipelines that were due, so
 a decision that was left half done is finished first: else those that are left would be decided on
-without the others, as another set.
+without the others, as another set. For the same reason nothing is decided of what another sweep
+was seen to decide on meanwhile: the next sweep looks again. What one decides unseen does no harm:
+no job reads an input behind what those before it have read (`jobs.last_jobs`).
 
     a branch moved by a job set's own commit     that set has the jobs below: noted, unless
                                                  the pipeline has read another commit since then
     the pipeline has another version             run, whatever its trigger waits for
-    the head is the one that was seen            nothing: its record alone has changed
+    the head is the one that was seen            nothing, unless the branch was elsewhere meanwhile,
+                                                 where a job may have read it
     the last job was decided for this move       noted: who decided died before all notes were there
+    the last job has read the head               noted: another branch has started it, and its
+                                                 output is as it left it
+    the pipeline was decided on meanwhile        look again later: it has perhaps taken this, too
     a job of the pipeline is open                wait, and then run once on the newest commit; those
                                                  passed over are named in the set
     a job that writes the branch is open         wait for what it publishes: a job on the commit
@@ -27,14 +33,14 @@ from typing import Final
 
 from lochan.errors import LochanError, Unavailable
 from lochan.model.ids import BranchName
-from lochan.model.instant import EPOCH, from_seconds
+from lochan.model.instant import EPOCH, Instant, from_seconds
 from lochan.model.records import Commit
 from lochan.operations.lake import Lake
 from lochan.pipelines.jobs.job_records import list_jobs, open_jobs, open_jobs_of
 from lochan.pipelines.lineage.provenance import find_repository
 from lochan.pipelines.model.commit_metadata import JOB_SET
 from lochan.pipelines.model.failures import Failed
-from lochan.pipelines.model.records import Cause, Job, JobSet, Seen
+from lochan.pipelines.model.records import COMMIT, Cause, Job, JobSet, PlannedJob, Seen
 from lochan.pipelines.model.tables import PipelineTables, seen_name
 from lochan.pipelines.schedule.job_sets import decide
 from lochan.pipelines.schedule.triggers import (
@@ -47,8 +53,8 @@ from lochan.pipelines.schedule.triggers import (
 )
 from lochan.pipelines.specs.graph import Graph, Node, Place
 
-COMMIT = "commit"
 _LOOKED_AT: Final = 100  # jobs of a pipeline, on the way to its last one on a branch
+_NEXT: Final = 1_000_000  # ns: jobs are listed by milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +91,11 @@ def sweep(
             place = Place(move.repository.repository_id, move.branch)
             due.setdefault((place, move.key), []).append(found)
             moving.add(node.writes)
-    return tuple(decided for several in due.values() for decided in _decide(lake, graph, several))
+    decided: list[JobSet] = []
+    for several in due.values():
+        own = {one.id for one in decided}
+        decided += _decide(lake, graph, _undecided(lake, several, own))
+    return tuple(decided)
 
 
 def note_seen(lake: Lake, node: Node, move: Move, job_set: str) -> None:
@@ -143,12 +153,9 @@ def _look(lake: Lake, graph: Graph, node: Node, place: Place, grown: Grown) -> _
     move = _move_of(lake, place)
     if move is None:
         return None
-    row = PipelineTables.of(lake.store).seen.find(
-        seen_name(node.pipeline, move.repository, move.branch)
-    )
-    seen = row.record if row else None
+    seen = _seen(lake, node, move)
     if seen is None or seen.life == node.life:
-        if seen is not None and seen.commit == move.head.id:
+        if seen is not None and (seen.commit, seen.key) == (move.head.id, move.key):
             return None
         owner = _planned_by(lake, node, move)
         if owner:
@@ -163,27 +170,68 @@ def _look(lake: Lake, graph: Graph, node: Node, place: Place, grown: Grown) -> _
     return _Due(node, move, seen)
 
 
+def _seen(lake: Lake, node: Node, move: Move) -> Seen | None:
+    """Read what a pipeline was last decided on."""
+    name = seen_name(node.pipeline, move.repository, move.branch)
+    row = PipelineTables.of(lake.store).seen.find(name)
+    return row.record if row else None
+
+
+def _undecided(lake: Lake, several: list[_Due], own: set[str]) -> list[_Due]:
+    """Leave out what was decided on since it was looked at.
+
+    By this sweep itself (`own`), for another branch, that is a pipeline here and there. What others
+    have decided they may be noting right now, and for all of these together.
+    """
+    left: list[_Due] = []
+    for one in several:
+        seen = _seen(lake, one.node, one.move)
+        if seen == one.seen:
+            left.append(one)
+        elif seen is None or seen.job_set not in own:
+            return []
+    return left
+
+
 def _decided_for(lake: Lake, graph: Graph, node: Node, move: Move) -> str:
-    """Name the set of a pipeline's last job, if it was decided for a move, and on this graph."""
+    """Name the set of a pipeline's last job, if it is of this graph, and for a move or has read it.
+
+    With `each_commit` what it has read counts for nothing: commits are taken one by one.
+    """
     last = _last_job(lake, node)
     found = PipelineTables.of(lake.store).job_sets.find(last.job_set.encode()) if last else None
-    if found is None or found.record.graph_version != graph.version:
+    if last is None or found is None or found.record.graph_version != graph.version:
         return ""
     cause = found.record.cause
-    return found.record.id if cause == _cause(move, move.head, cause.order) else ""
+    is_for = cause == _cause(move, move.head, cause.order)
+    is_read = not node.spec.trigger.each_commit and _has_read(last, move)
+    return found.record.id if is_for or (is_read and _is_as_left(lake, node, last)) else ""
+
+
+def _has_read(job: Job, move: Move) -> bool:
+    """Say whether a job's inputs are pinned to the head of a move."""
+    repository = move.repository
+    wanted = (repository.repository_id, repository.unique_identifier, move.branch, move.head.id)
+    pins = ((pin.repository, pin.unique_identifier, pin.branch, pin.commit) for pin in job.pins)
+    return wanted in pins
+
+
+def _is_as_left(lake: Lake, node: Node, job: Job) -> bool:
+    """Say whether the output of a pipeline is what a job has published or found there."""
+    stands = _move_of(lake, node.writes)
+    return stands is not None and stands.head.id == (job.commit or job.base)
 
 
 def _planned_by(lake: Lake, node: Node, move: Move) -> str:
-    """Name the job set that made a head, if the pipeline's last job is of it or has read it."""
+    """Name the job set that made a head, if the pipeline's last job is of it or has read it.
+
+    A job of another version may have read it for other reasons, or be of the set for others.
+    """
     name = move.head.metadata.get(JOB_SET, "")
-    if not name:
+    last = _last_job(lake, node) if name else None
+    if last is None or last.version != node.version:
         return ""
-    last = _last_job(lake, node)
-    if last is None:
-        return ""
-    pinned = {(pin.repository, pin.commit) for pin in last.pins}
-    is_taken = (move.repository.repository_id, move.head.id) in pinned
-    return name if is_taken or last.job_set == name else ""
+    return name if _has_read(last, move) or last.job_set == name else ""
 
 
 def _last_job(lake: Lake, node: Node) -> Job | None:
@@ -206,11 +254,21 @@ def _decide(lake: Lake, graph: Graph, several: Iterable[_Due]) -> Iterator[JobSe
 
 
 def _once(lake: Lake, graph: Graph, several: list[_Due]) -> Iterator[JobSet]:
-    """Decide one set for the newest commit."""
+    """Decide one set for the newest commit.
+
+    Its jobs come behind the last ones of their pipelines, whatever the clock says.
+    """
     move, names = several[0].move, [one.node.pipeline for one in several]
     passed = {commit.id for one in several for commit in commits_since(lake, move, one.seen)[:-1]}
+    nodes = (node for one in several for node in (one.node, *graph.below(one.node.pipeline)))
+    before = [job.created for node in nodes if (job := _last_job(lake, node))]
     decided = decide(
-        lake, _cause(move, move.head, 0), graph, pipelines=names, skipped_commits=sorted(passed)
+        lake,
+        _cause(move, move.head, 0),
+        graph,
+        pipelines=names,
+        skipped_commits=sorted(passed),
+        earliest=Instant(max(before) + _NEXT) if before else EPOCH,
     )
     if decided is not None:
         _note_all(lake, graph, move, decided)
@@ -244,9 +302,14 @@ def _last_set(lake: Lake, seen: Seen | None) -> JobSet | None:
 
 
 def _note_all(lake: Lake, graph: Graph, move: Move, decided: JobSet) -> None:
-    """Note that a set will take all that its pipelines read as it is now, or newer."""
+    """Note that the pipelines of a set take what has moved, and what else they are to read.
+
+    Where each branch stands is read before the job is: one without a driver will pin it later, as
+    it is now, or newer.
+    """
     place = Place(move.repository.repository_id, move.branch)
     moves: dict[Place, Move | None] = {place: move}
+    writers = {graph.node(job.pipeline).writes: job for job in decided.jobs}
     for job in decided.jobs:
         node = graph.node(job.pipeline)
         for each in node.triggers:
@@ -255,8 +318,22 @@ def _note_all(lake: Lake, graph: Graph, move: Move, decided: JobSet) -> None:
             if each not in moves:
                 moves[each] = _move_of(lake, each)
             found = moves[each]
-            if found is not None:
+            if found is None:
+                continue
+            if each == place or _is_to_read(lake, found, job, writers.get(each)):
                 note_seen(lake, node, found, decided.id)
+
+
+def _is_to_read(lake: Lake, move: Move, planned: PlannedJob, writer: PlannedJob | None) -> bool:
+    """Say whether a job reads a branch as it was when it was looked at, or newer.
+
+    What a job of the set writes is read as that job leaves it, which must not be there yet.
+    """
+    jobs = PipelineTables.of(lake.store).jobs
+    job, *above = (
+        jobs.get(each.job.encode()).record for each in (planned, writer) if each is not None
+    )
+    return _has_read(job, move) or all(each.epoch == 0 for each in (job, *above))
 
 
 def _move_of(lake: Lake, place: Place) -> Move | None:

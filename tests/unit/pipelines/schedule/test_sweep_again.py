@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 
+import msgspec
 import pytest
 
 from lochan.errors import InvalidInput, LochanError
@@ -17,26 +18,18 @@ from lochan.operations.put_object import put_object
 from lochan.operations.repositories import delete_repository
 from lochan.operations.reset import reset, reset_object
 from lochan.pipelines.jobs.publish import fence
-from lochan.pipelines.model.spec import CronInput, Trigger
+from lochan.pipelines.model.spec import CronInput, CrossInput, Trigger
 from lochan.pipelines.schedule.run_by_hand import run_by_hand
 from lochan.pipelines.schedule.sweep import sweep
 from lochan.pipelines.schedule.ticks import tick
 from lochan.pipelines.specs.registry import delete_pipeline, load_graph, update_pipeline
-from support.pipeline_graph import CODE, drive_all, jobs_of, made, reads, swept
+from support.pipeline_graph import CODE, drive_all, jobs_of, made, reads, settled, swept
 from support.pipeline_world import MAIN, PHOTOS, PipelineWorld, namespace_of
 
 
 @pytest.fixture
 def world() -> PipelineWorld:
     return PipelineWorld.open(PHOTOS)
-
-
-def settled(world: PipelineWorld) -> list[tuple[str, str]]:
-    """Sweep and drive until nothing moves any more."""
-    ended: list[tuple[str, str]] = []
-    while swept(world):
-        ended += drive_all(world)
-    return ended
 
 
 def drop(world: PipelineWorld, repository: str) -> None:
@@ -102,6 +95,25 @@ def test_a_job_set_by_hand_runs_what_hangs_below_once(world: PipelineWorld) -> N
     drive_all(world)
     settled(world)
     assert [job.state.value for job in jobs_of(world, "two")].count("success") == 2
+
+
+@pytest.mark.parametrize("has_read", [False, True])
+def test_a_version_that_is_told_to_wait_for_another_branch_runs_on_what_is_there(
+    world: PipelineWorld, *, has_read: bool
+) -> None:
+    """The branch's head is of the job set that the version before was in, or was read by it."""
+    made(world, "left", reads(PHOTOS))
+    beside = msgspec.structs.replace(reads("left-out", "right"), trigger=False)
+    both = CrossInput(inputs=(reads(PHOTOS), beside)) if has_read else reads(PHOTOS)
+    spec = made(world, "right", both, "either")
+    world.put({"a": "x"})
+    settled(world)
+    world.put({"b": "y"})
+    settled(world)
+    other = msgspec.structs.replace(spec, input=reads("left-out", "right"))
+    update_pipeline(world.lake, other, CODE, namespaces=namespace_of)
+    assert settled(world) != []
+    assert world.shown("right-out") == {"a": "x", "b": "y"}
 
 
 @pytest.mark.parametrize("branch", ["../x", "a b", "a\0b", "-x"])
