@@ -60,6 +60,7 @@ class PipelineRecord(msgspec.Struct, frozen=True, kw_only=True):
     updated: Instant = EPOCH
     principal: str = ""
     reprocess: str = ""  # salts datum hashes once somebody asked for everything to be run again
+    update: str = ""  # drawn by every change of the version: one that comes back is decided anew
 
 
 class Pin(msgspec.Struct, frozen=True, kw_only=True):

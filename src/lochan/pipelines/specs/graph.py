@@ -38,7 +38,7 @@ class Node:
     spec: Spec
     version: str = ""
     paused: bool = False
-    incarnation: str = ""  # another for a pipeline made again, or told to run everything again
+    incarnation: str = ""  # another for a pipeline that was made again, or updated
 
     @property
     def life(self) -> str:

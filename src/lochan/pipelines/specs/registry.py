@@ -2,7 +2,9 @@
 """The pipelines of a lake: made, changed, paused and taken away.
 
 A version is named by what it holds, spec and files. So an update to what is there already changes
-nothing, and a version that comes back is the one of before. Its digest says which datums run again:
+nothing, and a version that comes back is the one of before: what its datums gave is remembered. It
+is decided on like a new one (`update`), since another has run since. Its digest says which datums
+run again:
 
     rerun: on_code_change     when the transform changed, or the code that it is made of (`code`)
     rerun: never              never: the digest of the version before goes on
@@ -119,6 +121,7 @@ def update_pipeline(
             updated=from_seconds(lake.environment.now()),
             principal=principal or record.principal,
             reprocess=lake.environment.new_id() if reprocess else record.reprocess,
+            update=lake.environment.new_id(),
         )
         _put_in_place(lake, stored, record)
     places = owned_places(spec)
@@ -281,7 +284,7 @@ def _put_in_place(
         mine = table.find(name)
         if mine is not None and mine.record == record:
             with suppress(PredicateFailed):  # then somebody else has changed it since
-                _set_back(table, name, before, mine)
+                _set_back(lake, table, before, mine)
         raise
 
 
@@ -305,15 +308,18 @@ def _joined(nodes: Iterable[tuple[Instant, Node]]) -> Graph:
 
 
 def _set_back(
+    lake: Lake,
     table: Table[PipelineRecord],
-    name: bytes,
     before: PipelineRecord | None,
     mine: Stored[PipelineRecord],
 ) -> None:
+    """Take an update back. A sweep may have run it meanwhile, so that is an update like any."""
+    name = mine.record.pipeline.encode()
     if before is None:
         table.delete_if(name, mine.predicate)
     else:
-        table.set_if(name, before, mine.predicate)
+        back = msgspec.structs.replace(before, update=lake.environment.new_id())
+        table.set_if(name, back, mine.predicate)
 
 
 def _nodes(
@@ -330,6 +336,8 @@ def _nodes(
             continue
         paused = record.state is PipelineState.PAUSED
         incarnation = f"{record.unique_identifier}/{record.reprocess}"
+        if record.update:  # rows of before there was this field keep the life that they have
+            incarnation += f"/{record.update}"
         yield (
             record.updated,
             Node(version.spec, record.version, paused=paused, incarnation=incarnation),
