@@ -94,6 +94,17 @@ def test_a_job_that_had_nothing_to_publish_has_read_its_commit_all_the_same(spec
     assert world.shown() == {"a": "ONE"}
 
 
+def test_the_job_that_has_published_last_counts_however_many_are_in_line(
+    world: PipelineWorld,
+) -> None:
+    first, second = world.put({"a": "one"}), world.put({"a": "two"})
+    world.drive(decided(world, second))
+    world.world.sleep(1)
+    for number in range(110):
+        run_by_hand(world.lake, ["thumbs"], key=str(number))
+    assert read_by(world.drive(decided(world, first))) == second.id
+
+
 @pytest.mark.parametrize("spec", [thumbs(), EACH], ids=["newest", "each commit"])
 @pytest.mark.parametrize("goes_on", [False, True])
 def test_a_commit_that_its_branch_was_set_back_to_is_read(spec: Spec, *, goes_on: bool) -> None:

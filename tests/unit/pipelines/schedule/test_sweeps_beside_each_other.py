@@ -9,9 +9,15 @@ import pytest
 
 from lochan.faults import Crashed, Fault
 from lochan.kv.faulty import Faulty, fail_nth
+from lochan.model.ids import ObjectKey
+from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.hard_reset import hard_reset
+from lochan.operations.put_object import put_object
+from lochan.pipelines.attempts.in_process import InProcess
+from lochan.pipelines.jobs.run_job import run_job
 from lochan.pipelines.model.spec import Trigger
 from lochan.pipelines.schedule.run_by_hand import run_by_hand
+from lochan.pipelines.schedule.scheduler import ready_jobs
 from lochan.pipelines.schedule.sweep import sweep
 from lochan.pipelines.specs.registry import load_graph, update_pipeline
 from lochan.refs.log import log
@@ -19,6 +25,7 @@ from support.beside_sweeps import (
     OTHER,
     STORIES,
     Act,
+    elsewhere,
     stale_sweeps,
     swept_and_driven,
 )
@@ -189,3 +196,51 @@ def test_a_branch_that_was_away_and_came_back_is_looked_at_again() -> None:
     hard_reset(world.lake, world.repository(PHOTOS), MAIN, first)
     settled(world)
     assert world.shown("one-out") == {"a": "1"}
+
+
+def test_what_comes_upon_a_job_of_the_set_before_the_next_one_is_driven_is_read() -> None:
+    """That one reads what the set says; the branch was noted when it had more already."""
+    start = PipelineWorld.open(PHOTOS)
+    made(start, "one", reads(PHOTOS))
+    made(start, "two", reads("one-out"))
+    start.put({"a": "1"})
+    settled(start)
+    start.put({"a": "2"})
+
+    def drive_one_and_write(world: PipelineWorld) -> None:
+        for job in list(ready_jobs(world.lake)):
+            run_job(world.lake, job.id, InProcess(world.world, world.lake.storage))
+        lake, output = world.lake.forcing(), world.repository("one-out")
+        put_object(lake, output, MAIN, ObjectKey(b"x"), b"by hand")
+        commit(lake, output, MAIN, CommitRequest("eve", "mine"))
+
+    for number, world in stale_sweeps(start, drive_one_and_write):
+        settled(world)
+        assert world.shown("two-out") == world.shown("one-out"), f"it stood still at call {number}"
+
+
+def test_a_commit_that_a_job_by_hand_has_read_needs_no_other_job() -> None:
+    world = STORIES["one input"].begun()
+    run_by_hand(world.lake, ["one"], key="now")
+    assert drive_all(world) == [("one", "success")]
+    assert settled(world) == []
+
+
+def test_it_needs_one_where_the_output_is_not_as_that_job_has_left_it() -> None:
+    world = STORIES["one input"].begun()
+    before = world.head("one-out")
+    run_by_hand(world.lake, ["one"], key="now")
+    drive_all(world)
+    hard_reset(world.lake.forcing(), world.repository("one-out"), MAIN, before)
+    settled(world)
+    assert world.shown("one-out") == {"a": "2"}
+
+
+def test_a_set_is_younger_than_the_last_jobs_of_all_its_pipelines_whatever_the_clock_says() -> None:
+    world = STORIES["diamond"].begun()
+    slow = elsewhere(world, -HOUR_S)
+    (decided,) = sweep(slow.lake, load_graph(slow.lake))
+    for job in decided.jobs:
+        newest, before = jobs_of(world, job.pipeline)[:2]
+        assert newest.id == job.job
+        assert newest.created // 1_000_000 > before.created // 1_000_000
