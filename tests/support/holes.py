@@ -119,16 +119,15 @@ def rel_H5_brought(patch: Patch) -> None:
 
 def rel_H5_own(patch: Patch) -> None:
     """A conditional put that tries again takes its own first write for somebody else's."""
-    patch.setattr(conditional._Conditional, "_is_undisturbed", lambda *_: False)
+    patch.setattr(conditional._Conditional, "_is_ours", lambda *_: False)
 
 
 def rel_H5_again(patch: Patch) -> None:
     """A conditional put that tries again asks whether its condition holds, and nothing else."""
-    require = conditional._Conditional._require
 
-    def judge(self: conditional._Conditional, look: conditional._Look, _: object) -> None:
-        if look.shown is None or look.shown != self._ours:
-            require(self, look, None)
+    def judge(self: conditional._Conditional, look: conditional._Look) -> None:
+        if not look.is_ours and not self._condition(look.shown):
+            raise PredicateFailed("refused")
 
     patch.setattr(conditional._Conditional, "_require", judge)
 

@@ -82,6 +82,14 @@ def copy_object(  # noqa: PLR0913 - what a caller may say of a copy
     return entry
 
 
+def hold_source(lake: Lake, repository: Repository, source: Source) -> Entry:
+    """Give what a branch shows, held from collection so that an entry of it may be staged again.
+
+    Raises: NotFound; Conflict when it kept changing.
+    """
+    return _held(lake, repository, source, _source(lake, repository, source))
+
+
 def _source(lake: Lake, repository: Repository, source: Source) -> Entry:
     found = stat_object(lake, repository, source.ref, source.key)
     if source.if_match and found.e_tag != source.if_match:

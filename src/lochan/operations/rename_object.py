@@ -7,27 +7,33 @@
 Step 2 begins when step 1 was acknowledged, so the object can always be reached under one key or the
 other, and under both for a moment, unless somebody resets or deletes the new one alone. After a
 failure in between, the same call with `overwrite` ends it. What somebody writes to the old key
-after it was copied comes after the rename, and stays. A reset between the steps forgets the copy:
-the tombstone would take a committed object away, so the new key is looked at whenever the old one
-is. Where nobody can tell whether the tombstone was written (`stage_if`), the old key is looked at
-again.
+after it was copied comes after the rename, and stays; it is known by its time, since it may be the
+same object. A reset between the steps forgets the copy: the tombstone would take a committed object
+away, so the new key is looked at whenever the old one is.
+
+Where nobody can tell whether the tombstone was written (`stage_if`), both keys are looked at. An
+object that is still there may not have been taken away yet, or have been brought back: if nothing
+but writers changed the branch since, it is the first.
 """
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
 import msgspec
 
 from lochan.errors import AlreadyExists, Conflict, InvalidInput, PredicateFailed, Unavailable
 from lochan.kernel.records import Record
 from lochan.model.codec import decode_entry
-from lochan.model.entry import Entry
+from lochan.model.entry import Entry, identity
 from lochan.model.ids import BranchName, ObjectKey
+from lochan.model.instant import from_seconds
 from lochan.model.records import Repository, StagedEntry
-from lochan.operations.conditions import Condition, if_absent
-from lochan.operations.copy_object import Source, copy_object
+from lochan.operations.conditions import if_absent
+from lochan.operations.copy_object import Source, hold_source
 from lochan.operations.lake import Lake
-from lochan.operations.stage_if import ATTEMPTS, stage_if
-from lochan.operations.view import find_record, read_stably
+from lochan.operations.put_object import stage_entry
+from lochan.operations.stage import seen_writable
+from lochan.operations.stage_if import ATTEMPTS, require_condition, stage_if
+from lochan.operations.view import find_record, nothing_brought, read_stably
 from lochan.refs.outcomes import begun
 
 
@@ -43,62 +49,85 @@ def rename_object(
     """Move an object of a branch to another key.
 
     Raises: NotFound for the source; AlreadyExists, unless it may be overwritten; InvalidInput when
-    both keys are one; Refused; Conflict when a merge or a reset came between, or somebody came to
-    the new key; UnknownOutcome when the object may be there under both.
+    both keys are one; Refused; Conflict when others came between; UnknownOutcome when the object
+    may be there under both.
     """
     if source == destination:
         raise InvalidInput(f"{source!r} is renamed to itself", code="prefixes-overlap")
+    seen_writable(lake, repository, branch)
+    found = hold_source(lake, repository, Source(branch, source))
+    copied = msgspec.structs.replace(found, last_modified=from_seconds(lake.environment.now()))
     condition = None if overwrite else if_absent
     try:
-        copied = copy_object(
-            lake, repository, branch, destination, Source(branch, source), condition=condition
-        )
+        if condition is not None:
+            require_condition(lake, repository, branch, destination, condition)
+        stage_entry(lake, repository, branch, destination, copied, condition=condition)
     except PredicateFailed as error:
         message = f"there is an object {destination!r} on {branch!r}; choose another key"
         raise AlreadyExists(message, code="object-exists") from error
-
-    def is_there() -> bool:
-        return read_stably(
-            lake,
-            repository,
-            branch,
-            lambda one: find_record(lake, repository, one, destination) is not None,
-        )
-
-    is_still_copied = _gone_or(copied, is_there)
     with begun(f"the rename of {source!r}"):
+        _Taking(lake, repository, branch, source, destination, found).take()
+
+
+@dataclass(frozen=True, slots=True)
+class _Taking:
+    """Step 2: the object that was found at the old key is taken away there, and no other."""
+
+    lake: Lake
+    repository: Repository
+    branch: BranchName
+    source: ObjectKey
+    destination: ObjectKey
+    found: Entry
+
+    def take(self) -> None:
+        """Leave nothing at the old key of what was found there. Raises: Conflict; Unavailable."""
+        where = (self.lake, self.repository, self.branch)
+        began = self.lake.branches.fresh(self.repository, self.branch).record
         for _ in range(ATTEMPTS):
             try:
-                stage_if(lake, repository, branch, StagedEntry(source), is_still_copied)
+                stage_if(*where, StagedEntry(self.source), self._is_to_go)
             except Conflict as error:
-                if not is_there():
-                    raise _forgotten(branch, source, destination) from error
-                if isinstance(error, PredicateFailed):  # a newcomer is under the old key
-                    return
+                if not self._is_copied():
+                    raise self._forgotten() from error
+                if not self._is_found(self._shown(self.source)):
+                    return  # it is gone, or a newcomer is there
+                now = self.lake.branches.fresh(self.repository, self.branch).record
+                if not isinstance(error, PredicateFailed) and not nothing_brought(began, now):
+                    raise
             else:
                 return
-        raise Unavailable(f"object {source!r} was written {ATTEMPTS} times meanwhile")
+        raise Unavailable(f"object {self.source!r} was written {ATTEMPTS} times meanwhile")
 
+    def _is_to_go(self, shown: Record | None) -> bool:
+        """Say whether a key still shows what was found and is copied, or nothing.
 
-def _gone_or(copied: Entry, is_there: Callable[[], bool]) -> Condition:
-    """Make the condition that a key still shows what was copied and is there, or nothing.
+        Also where nothing is shown a tombstone is written: what hides the object may be in no
+        commit.
+        """
+        return shown is None or (self._is_found(shown) and self._is_copied())
 
-    Also where nothing is shown a tombstone is written: what hides the object may be in no commit.
-    """
+    def _is_found(self, shown: Record | None) -> bool:
+        """Say whether this is what was found; a commit may have put its equal of before there."""
+        if shown is None or shown.identity != identity(self.found):
+            return False
+        return decode_entry(shown.value).last_modified <= self.found.last_modified
 
-    def met(shown: Record | None) -> bool:
-        if shown is None:
-            return True
-        found = decode_entry(shown.value)
-        same = msgspec.structs.replace(found, last_modified=copied.last_modified) == copied
-        return same and is_there()
+    def _is_copied(self) -> bool:
+        return self._shown(self.destination) is not None
 
-    return met
+    def _shown(self, key: ObjectKey) -> Record | None:
+        return read_stably(
+            self.lake,
+            self.repository,
+            self.branch,
+            lambda one: find_record(self.lake, self.repository, one, key),
+        )
 
-
-def _forgotten(branch: BranchName, source: ObjectKey, destination: ObjectKey) -> Conflict:
-    return Conflict(
-        f"{destination!r} was reset or deleted on {branch!r} while {source!r} was renamed to it;"
-        f" {source!r} is as the branch shows it now: look, then rename it again",
-        code="rename-overtaken",
-    )
+    def _forgotten(self) -> Conflict:
+        return Conflict(
+            f"{self.destination!r} was reset or deleted on {self.branch!r} while {self.source!r}"
+            f" was renamed to it; {self.source!r} is as the branch shows it now: look, then rename"
+            " it again",
+            code="rename-overtaken",
+        )

@@ -5,25 +5,18 @@ Between any two of their store calls a commit takes what is staged, and somebody
 key: then nobody can tell any more whether the write was done, and it must not be done again.
 """
 
-from collections.abc import Callable, Iterator
 from contextlib import suppress
-from hashlib import md5
 
 import pytest
 
-from lochan.errors import Conflict, InvalidInput, PredicateFailed, Refused
-from lochan.model.ids import BranchName, ObjectKey
-from lochan.model.records import Commit
+from lochan.errors import InvalidInput
+from lochan.model.ids import ObjectKey
 from lochan.operations.branches import create_branch
 from lochan.operations.compact import compact
-from lochan.operations.conditions import Condition, if_absent, if_match, if_present
-from lochan.operations.hard_reset import hard_reset
+from lochan.operations.conditions import Condition, if_absent, if_present
 from lochan.operations.merge import MergeRequest, merge
-from lochan.operations.put_object import put_object
 from lochan.operations.reference import commit_of
 from lochan.operations.reset import reset_object
-from lochan.operations.seal import seal
-from lochan.operations.transplant import TransplantRequest, revert
 from lochan.pipelines.jobs.publish import fence
 from support.branch_content import (
     again,
@@ -35,62 +28,25 @@ from support.branch_content import (
     put,
     record,
 )
+from support.conditional_puts import (
+    DEV,
+    KEY,
+    OURS,
+    SEALS,
+    Story,
+    commits,
+    deleted,
+    is_now,
+    nothing,
+    of_another,
+    one,
+    one_committed,
+    put_if,
+    sealed,
+    value,
+)
 from support.lakes import MAIN, Stage, open_stage
 
-DEV = BranchName("dev")
-KEY = ObjectKey(b"a")
-OURS = b"ours"
-Story = Callable[[Stage], object]
-
-
-def put_if(stage: Stage, body: bytes, condition: Condition) -> bool | None:
-    """Put; None where nobody can tell whether it was done."""
-    try:
-        put_object(stage.lake, stage.repository, MAIN, KEY, body, condition=condition)
-    except PredicateFailed:
-        return False
-    except Conflict as error:
-        if error.code != "write-overtaken":
-            raise
-        return None
-    return True
-
-
-def is_now(body: bytes) -> Condition:
-    return if_match(md5(body, usedforsecurity=False).hexdigest())
-
-
-def value(stage: Stage) -> bytes | None:
-    return content(stage).get(b"a")
-
-
-def commits(stage: Stage) -> Iterator[Commit]:
-    for _, each in stage.lake.tables(stage.repository).commits.scan():
-        yield each
-
-
-def sealed(stage: Stage) -> None:
-    seal(stage.lake, stage.repository, MAIN)
-
-
-def nothing(stage: Stage) -> None:
-    """Leave a lake as it is."""
-
-
-def one(stage: Stage) -> None:
-    put(stage, b"a", b"0")
-
-
-def one_committed(stage: Stage) -> None:
-    one(stage)
-    record(stage)
-
-
-SEALS: dict[str, Story] = {
-    "sealed": sealed,
-    "committed": record,
-    "committed and cleaned": committed_and_cleaned,
-}
 RIVALS: dict[str, Story] = {
     "a put": lambda stage: put(stage, b"a", b"theirs"),
     "a delete": lambda stage: delete(stage, b"a"),
@@ -151,16 +107,6 @@ def test_rel_H5_no_increment_counts_twice(before: Story, end: str, *, is_first: 
         assert done.count(True) <= counted <= len(done), done
 
 
-def deleted(stage: Stage) -> bool:
-    delete(stage, b"a")
-    return True
-
-
-def one_deleted(stage: Stage) -> None:
-    one(stage)
-    delete(stage, b"a")
-
-
 TURNS: dict[str, tuple[Story, Condition, Story, bytes | None]] = {
     "a number": (one_committed, is_now(b"0"), lambda s: put_if(s, b"0", is_now(OURS)), b"0"),
     "a number that is staged": (one, is_now(b"0"), lambda s: put_if(s, b"0", is_now(OURS)), b"0"),
@@ -194,11 +140,6 @@ def test_rel_H5_what_another_has_turned_back_is_not_done_again(
             assert value(stage) == OURS
         turned.clear()
     assert times
-
-
-def of_another(stage: Stage) -> None:
-    """Change another key, so that there is something to commit."""
-    put(stage, b"x", b"x")
 
 
 def merged(stage: Stage) -> None:
@@ -274,81 +215,6 @@ def test_rel_H5_what_was_there_before_as_it_is_written_is_no_reason_to_refuse(ca
         answers.append(put_if(harried, OURS, if_absent))
         assert value(stage) == OURS or answers[-1] is None
     assert set(answers) <= ({True, None} if CALM[calm][1] else {True})
-
-
-MOVES: dict[str, Story] = {
-    "revert": lambda stage: revert(
-        stage.lake,
-        stage.repository,
-        MAIN,
-        commit_of(stage.lake, stage.repository, f"{MAIN}@"),
-        TransplantRequest("ada", "undone"),
-    ),
-    "merge": lambda stage: merge(
-        stage.lake,
-        stage.repository,
-        MAIN,
-        commit_of(stage.lake, stage.repository, DEV),
-        MergeRequest("ada", allow_dirty=True, strategy="source-wins"),
-    ),
-    "hard reset": lambda stage: hard_reset(
-        stage.lake,
-        stage.repository,
-        MAIN,
-        commit_of(stage.lake, stage.repository, f"{MAIN}~1"),
-    ),
-}
-
-
-@pytest.mark.parametrize("move", MOVES)
-def test_rel_H5_what_a_move_put_over_a_committed_write_is_not_undone(move: str) -> None:
-    """Our row is committed; a revert or a merge replaces it before we write again."""
-
-    def brought(stage: Stage) -> None:
-        one_committed(stage)
-        create_branch(stage.lake, stage.repository, DEV, record(stage).id)
-        put(stage, b"a", b"theirs", DEV)
-        record(stage, DEV)
-
-    moved: list[bytes | None] = []
-
-    def replace(stage: Stage) -> None:
-        if content(stage, f"{MAIN}@").get(b"a") != OURS or value(stage) != OURS:
-            return
-        with suppress(Refused, InvalidInput, Conflict):
-            MOVES[move](stage)
-            moved.append(value(stage))
-
-    times = 0
-    for stage, harried in every_two_places(brought, record, replace):
-        ours = put_if(harried, OURS, is_now(b"0"))
-        if moved:
-            assert ours is not False, "it is committed"
-            assert value(stage) == moved.pop()
-            times += 1
-    assert times
-
-
-def test_rel_H5_a_value_that_was_there_for_a_moment_is_not_replaced_afterwards() -> None:
-    """The row that is swapped is the one that was judged."""
-    gone: list[bool] = []
-
-    def take_away(stage: Stage) -> None:
-        gone.append(True)
-        delete(stage, b"a")
-
-    times = 0
-    for stage, harried in every_two_places(
-        one_deleted,
-        lambda stage: put(stage, b"a", b"theirs"),
-        take_away,
-    ):
-        ours = put_if(harried, OURS, is_now(b"theirs"))
-        if gone:
-            assert value(stage) is None
-            times += bool(ours)
-        gone.clear()
-    assert times
 
 
 @pytest.mark.parametrize("end", SEALS)
