@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several sources beside each other, and equal blocks: what comes, what goes, and which one."""
 
+from itertools import permutations
+
 import pytest
 
+from lochan.model.codec import decode_entry
 from lochan.model.ids import BranchName, ObjectKey
 from lochan.model.records import Commit
 from lochan.operations.branches import create_branch
 from lochan.operations.commit import CommitRequest, commit
 from lochan.operations.merge import MergeRequest, merge
+from lochan.operations.open_commits.put_file import Mode
 from lochan.operations.put_object import put_object
 from lochan.operations.transplant import TransplantRequest, revert
+from lochan.operations.update_user_metadata import update_user_metadata
 from support.open_commits import DELETE, Desk
 
 both_ways = pytest.mark.parametrize("squash", [True, False])
@@ -33,6 +38,23 @@ def fork(desk: Desk, at: Commit, *branches: str) -> None:
 def whole(desk: Desk, branch: str, body: bytes) -> Commit:
     put_object(*desk.where, BranchName(branch), ObjectKey(b"f"), body)
     return commit(*desk.where, BranchName(branch), CommitRequest("ada"))
+
+
+def anew(desk: Desk, branch: str, body: bytes) -> Commit:
+    opened = desk.start(branch=branch)
+    desk.put(opened, "f", body, Mode.OVERWRITE)
+    return desk.finish(opened)
+
+
+def say(desk: Desk, branch: str, **said: str) -> Commit:
+    update_user_metadata(*desk.where, BranchName(branch), ObjectKey(b"f"), said)
+    return commit(*desk.where, BranchName(branch), CommitRequest("ada"))
+
+
+def said_of(desk: Desk, made: Commit) -> dict[str, str]:
+    value = desk.stage.storage.snapshots.get(made.meta_range_id, ObjectKey(b"f"))
+    assert value is not None
+    return dict(decode_entry(value.value).metadata)
 
 
 @both_ways
@@ -141,3 +163,55 @@ def test_a_file_that_a_source_decided_against_goes_and_not_the_targets_own(
     desk.commit(branch="main", g=b"m")
     (made,) = desk.merge(*((two, one) if backwards else (one, two)), branch="main", squash=True)
     assert desk.files(made) == {"f": b"01", "g": b"m2"}
+
+
+@pytest.mark.parametrize("left", [b"x", DELETE])
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_pach_M4_what_one_of_three_sources_took_away_does_not_come_by_the_others(
+    desk: Desk, order: tuple[int, ...], left: bytes | None
+) -> None:
+    fork(desk, desk.commit(branch="main", g=b"0"), "one")
+    fork(desk, desk.commit(branch="one", f=b"a"), "two", "three")
+    one = desk.commit(branch="one", f=DELETE) if left is DELETE else anew(desk, "one", left)
+    sources = [one, desk.commit(branch="two", f=b"b"), desk.commit(branch="three", f=b"c")]
+    bodies = [left or b"", b"b", b"c"]
+    (made,) = desk.merge(*(sources[n] for n in order), branch="main", squash=True)
+    assert desk.read("f", made) == b"".join(bodies[n] for n in order)
+
+
+@either_first
+@pytest.mark.parametrize("reverts", [True, False])
+def test_a_block_that_a_source_appended_stays_where_another_one_takes_away_the_targets_equal(
+    desk: Desk, *, backwards: bool, reverts: bool
+) -> None:
+    fork(desk, desk.commit(branch="main", f=b"a"), "one")
+    grown = desk.commit(branch="main", f=b"c")
+    fork(desk, grown, "two")
+    one = desk.commit(branch="one", f=b"c")
+    two = undo(desk, grown, "two") if reverts else desk.commit(branch="two", f=DELETE)
+    (made,) = desk.merge(*((two, one) if backwards else (one, two)), branch="main", squash=True)
+    assert desk.read("f", made) == (b"ac" if reverts else b"c")
+
+
+@either_first
+def test_an_empty_file_that_a_source_deleted_does_not_come_by_another_one(
+    desk: Desk, *, backwards: bool
+) -> None:
+    fork(desk, desk.commit(branch="main", g=b"0"), "one")
+    fork(desk, desk.commit(branch="one", f=b""), "two")
+    one, two = desk.commit(branch="one", h=b"h"), desk.commit(branch="two", f=DELETE)
+    (made,) = desk.merge(*((two, one) if backwards else (one, two)), branch="main", squash=True)
+    assert desk.files(made) == {"g": b"0", "h": b"h"}
+
+
+@either_first
+@pytest.mark.parametrize("body", [b"a", b""])
+def test_what_was_said_of_a_file_that_another_source_replaced_goes_with_it(
+    desk: Desk, body: bytes, *, backwards: bool
+) -> None:
+    fork(desk, desk.commit(branch="main", g=b"0"), "one")
+    fork(desk, desk.commit(branch="one", f=body), "two")
+    one, two = say(desk, "one", owner="ada"), anew(desk, "two", b"b")
+    (made,) = desk.merge(*((two, one) if backwards else (one, two)), branch="main", squash=True)
+    assert desk.read("f", made) == b"b"
+    assert said_of(desk, made) == {}

@@ -52,8 +52,11 @@ def as_block(entry: Entry) -> Block:
 
 def brought(below: Entry | None, *sources: tuple[Entry | None, Entry | None]) -> Entry | None:
     """Bring sources, each given with the one version that it is compared with, to a version."""
-    each = [Brought((earlier,), right, (earlier,)) for earlier, right in sources]
-    return applied(below, merged(each, below), NEW, EPOCH, as_block)
+    return squashed(below, *(Brought((each,), right, (each,)) for each, right in sources))
+
+
+def squashed(below: Entry | None, *sources: Brought) -> Entry | None:
+    return applied(below, merged(sources, below), NEW, EPOCH, as_block)
 
 
 def read(entry: Entry | None) -> Text | None:
@@ -148,13 +151,25 @@ def test_pach_M4_the_order_of_sources_says_nothing_but_the_order_of_their_blocks
 def test_pach_M4_what_one_source_took_away_of_what_it_shares_with_another_does_not_come(
     base: Text, shared: Text, more: Text, data: st.DataObject
 ) -> None:
-    both = file(base + shared)
+    parted, both = (file(base),), (file(base + shared),)
     kept = data.draw(taken_from(shared))
     taking, growing = file(base + kept), file(base + shared + more)
     # Who comes second is compared with what it shares with the first.
-    one = brought(file(base), (file(base), taking), (both, growing))
-    other = brought(file(base), (file(base), growing), (both, taking))
+    one = squashed(*parted, Brought(parted, taking, parted), Brought(both, growing, parted))
+    other = squashed(*parted, Brought(parted, growing, parted), Brought(both, taking, parted))
     assert read(one) == read(other) == base + kept + more
+
+
+@given(texts, texts, texts, st.data())
+def test_what_a_source_took_of_the_targets_is_not_what_another_one_appended(
+    base: Text, ours: Text, more: Text, data: st.DataObject
+) -> None:
+    below = file(base + ours)
+    kept = data.draw(st.none() | taken_from(base + ours))
+    taking = (below, None if kept is None else file(kept))
+    growing = (file(base), file(base + more))
+    for order in permutations([taking, growing]):
+        assert Counter(read(brought(below, *order)) or ()) == Counter((*(kept or ()), *more))
 
 
 @given(files, files, files)

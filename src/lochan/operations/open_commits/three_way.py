@@ -7,7 +7,8 @@ their places (`alignment`), so that of equal ones the right one goes.
 
     pieces        those that the source has and none of the earlier versions are appended. Those
                   that an earlier version has and the source has not go from the target, and do not
-                  come from a source beside it that has them from there
+                  come from a source beside it that has them from there; where that version is not
+                  the target's as well, for else they are the target's, and equal ones are others
     another file  under the same path: the target's goes, and the source's is appended, whole
     no file       where none was earlier, the source's is appended; if the target, or a source
                   before this one, has brought back the same file, what that lacks
@@ -68,14 +69,15 @@ class _Version(NamedTuple):
     entry: Entry
     places: dict[int, int]
     goes_on: bool = True  # from what it has behind it; a target may have taken another way
+    parted: tuple[Entry | None, ...] = ()  # where it parted from the target, if it went on there
 
 
 class _Said(NamedTuple):
-    """What a source says of its file."""
+    """What a source says of its file, and the pieces of the result that it appended."""
 
-    properties: Properties
+    file: Entry
     changed: bool
-    brings: bool  # something of the file itself
+    pieces: range
 
 
 class _Merge:
@@ -90,7 +92,9 @@ class _Merge:
         self._added: list[Piece] = []
         self._gone: set[int] = set()
         self._deletes = False  # all that was there
-        self._begins_empty = self._stays_empty = False
+        self._stays_empty = False
+        self._empty: list[Entry] = []  # files of no pieces that sources begin
+        self._left: list[Entry] = []  # files that sources had from others beside them, and have not
         self._brought: list[_Version] = []
         self._taken: list[tuple[Entry, Collection[int]]] = []  # pieces that sources took away
         self._epochs = defaultdict[Clock | None, list[_Version]](list)  # the same, by epoch
@@ -101,11 +105,12 @@ class _Merge:
         below, right = self._below, source.right
         same = [version for version in source.earlier if _is_same(version, right)]
         others = [each for each in source.earlier if each is not None and not _is_same(each, right)]
+        self._left += [other for other in others if other not in source.parted]
         decided = below is not None and any(is_same_file(below, other) for other in others)
         if not same or (decided and not _is_same(below, right)):
             was = any(each is not None and not _is_same(each, right) for each in source.parted)
             self._deletes |= was and (right is None or not _is_same(below, right))
-            self._begin(others, right)
+            self._begin(source, others)
         else:
             self._grow([version for version in same if version is not None], others, source)
 
@@ -120,17 +125,18 @@ class _Merge:
             self._deletes,
             pieces,
             gone=frozenset(place for place in self._gone if place < first),
-            creates=self._begins_empty or stays,
+            creates=stays or any(self._is_begun(each) for each in self._empty),
             properties=self._properties(),
         )
 
-    def _begin(self, others: Sequence[Entry], right: Entry | None) -> None:
+    def _begin(self, source: Brought, others: Sequence[Entry]) -> None:
         """Append a file whole; what sources bring of others that it had before does not come."""
-        taken = [(other, range(len(pieces_of(other)))) for other in others]
+        beside = [other for other in others if other not in source.parted]
+        taken = [(other, range(len(pieces_of(other)))) for other in beside]
         for other, places in taken:
             self._gone |= self._places(other, places, self._beside(other))
-        if right is not None:
-            self._append_whole(right)
+        if source.right is not None:
+            self._append_whole(source.right)
         self._taken += taken
 
     def _append_whole(self, right: Entry) -> None:
@@ -141,10 +147,10 @@ class _Merge:
         for version in known:
             there = self._aligned(right, version.entry)
             places |= {n: version.places[m] for n, m in there.items() if m in version.places}
-        anew = not known and not pieces_of(right)
-        self._begins_empty |= anew
-        brings = self._append(right, set(places), places) or anew
-        self._said.append(_Said(properties_of(right), properties_of(right) != UNSAID, brings))
+        if not known and not pieces_of(right):
+            self._empty.append(right)
+        pieces = self._append(_Version(right, places), set(places))
+        self._said.append(_Said(right, properties_of(right) != UNSAID, pieces))
 
     def _grow(self, known: Sequence[Entry], others: Sequence[Entry], source: Brought) -> None:
         """Take away what was taken from the versions that are known, and append what is new."""
@@ -155,17 +161,21 @@ class _Merge:
         gone, taken = set[int](), []
         for version, places in zip(versions, kept, strict=True):
             lost = [place for place in range(len(pieces_of(version))) if place not in places]
-            gone |= self._places(version, lost, [*targets, *self._beside(version)])
-            taken.append((version, lost))
+            if version in source.parted:
+                gone |= self._places(version, lost, targets)
+            else:
+                gone |= self._places(version, lost, [*targets, *self._beside(version)])
+                taken.append((version, lost))
         for version, places in zip(versions, kept, strict=True) if gone else ():
             gone -= self._places(version, places, targets)
         self._gone |= gone
         if right is not None:
             self._stays_empty |= not pieces_of(right)
             behind = {place for places in kept for place in places.values()}
-            brings = self._append(right, behind - self._back(source, right), {})
+            grown = _Version(right, {}, parted=source.parted)
+            pieces = self._append(grown, behind - self._back(source, right))
             changed = properties_of(right) not in map(properties_of, known)
-            self._said.append(_Said(properties_of(right), changed, brings))
+            self._said.append(_Said(right, changed, pieces))
         self._taken += taken
 
     def _kept(self, versions: Sequence[Entry], right: Entry | None) -> list[dict[int, int]]:
@@ -194,34 +204,44 @@ class _Merge:
                     free = free - {equal}
         return paired
 
-    def _append(self, right: Entry, behind: Collection[int], places: dict[int, int]) -> bool:
-        """Append what a source has that is not behind it; says whether it has anything."""
-        mine, first, taken = dict(places), len(self._added), self._taken_from(right)
-        for place, piece in enumerate(pieces_of(right)):
+    def _append(self, version: _Version, behind: Collection[int]) -> range:
+        """Append what a source has that is not behind it; says where that is in the result."""
+        first = end = len(self._there) + len(self._added)
+        taken = self._taken_from(version.entry)
+        for place, piece in enumerate(pieces_of(version.entry)):
             if place not in behind and place not in taken:
-                mine[place] = len(self._there) + len(self._added)
+                version.places[place] = end
                 self._added.append(piece)
-        version = _Version(right, mine)
+                end += 1
         self._brought.append(version)
-        self._epochs[right.epoch].append(version)
-        return len(self._added) > first
+        self._epochs[version.entry.epoch].append(version)
+        return range(first, end)
 
     def _back(self, source: Brought, right: Entry) -> set[int]:
         """Say which pieces a source shares with others before it, and only it brings to the target.
 
         It has brought them back: where it parted from the target they were gone. The others have
-        them from before that, and do not bring them.
+        them from before that, and do not bring them. What they have from another source, and that
+        one took away, is not brought back.
         """
         if source.parted == source.earlier:
             return set()
-        parted = [each for each in source.parted if each is not None and is_same_file(each, right)]
-        there = parted if self._below is None else [*parted, self._below]
-        known = {place for one in there for place in self._aligned(one, right).values()}
+        there = () if self._below is None else self._aligned(self._below, right).values()
+        known = {*there, *self._held(right, source.parted)}
         back, brought = set[int](), set[int]()
         for other in self._beside(right):
+            held = self._held(other.entry, other.parted)
             for place, its in self._aligned(right, other.entry).items():
-                (brought if its in other.places else back).add(place)
+                if its in other.places:
+                    brought.add(place)
+                elif its in held:
+                    back.add(place)
         return back - brought - known
+
+    def _held(self, version: Entry, before: Iterable[Entry | None]) -> set[int]:
+        """Say which pieces of a version others of the same file have, too."""
+        same = [each for each in before if each is not None and is_same_file(each, version)]
+        return {place for one in same for place in self._aligned(one, version).values()}
 
     def _taken_from(self, right: Entry) -> set[int]:
         """Say which pieces of a source others before it have taken away, as if it came first."""
@@ -237,10 +257,15 @@ class _Merge:
         stays = None if self._below is None or self._deletes else properties_of(self._below)
         now = stays
         for said in self._said:
-            speaks = said.changed and (said.brings or stays is not None)
-            if speaks or (now is None and said.brings):
-                now = said.properties
+            brings = self._is_begun(said.file) or not self._gone.issuperset(said.pieces)
+            if (said.changed and (brings or stays is not None)) or (now is None and brings):
+                now = properties_of(said.file)
         return None if now == stays else now
+
+    def _is_begun(self, file: Entry) -> bool:
+        """Say whether a source begins this empty file, and none had it and has it no more."""
+        begun = any(each is file for each in self._empty)
+        return begun and not any(is_same_file(file, left) for left in self._left)
 
     def _target(self, below: Entry) -> _Version:
         return _Version(below, {place: place for place in range(len(self._there))}, goes_on=False)
