@@ -215,3 +215,44 @@ def test_what_was_said_of_a_file_that_another_source_replaced_goes_with_it(
     (made,) = desk.merge(*((two, one) if backwards else (one, two)), branch="main", squash=True)
     assert desk.read("f", made) == b"b"
     assert said_of(desk, made) == {}
+
+
+@either_first
+def test_the_targets_block_stays_where_a_source_takes_away_an_equal_one_of_another_source(
+    desk: Desk, *, backwards: bool
+) -> None:
+    fork(desk, desk.commit(branch="main", f=b"b"), "one")
+    grown = desk.commit(branch="one", f=b"a")
+    fork(desk, grown, "two")
+    desk.commit(branch="main", f=b"a")
+    one, two = desk.commit(branch="one", h=b"h"), undo(desk, grown, "two")
+    (made,) = desk.merge(*((two, one) if backwards else (one, two)), branch="main", squash=True)
+    assert desk.files(made) == {"f": b"ba", "h": b"h"}
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_a_block_that_a_source_appended_stays_where_another_one_takes_away_a_thirds_equal(
+    desk: Desk, order: tuple[int, ...]
+) -> None:
+    fork(desk, desk.commit(branch="main", f=b"b"), "one", "two")
+    grown = desk.commit(branch="two", f=b"a")
+    fork(desk, grown, "three")
+    one, two = desk.commit(branch="one", f=b"a"), desk.commit(branch="two", h=b"h")
+    sources = [one, two, undo(desk, grown, "three")]
+    (made,) = desk.merge(*(sources[n] for n in order), branch="main", squash=True)
+    assert desk.files(made) == {"f": b"ba", "h": b"h"}
+
+
+@pytest.mark.parametrize("body", [b"a", b""])
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_a_file_that_a_source_brought_back_comes_though_another_has_it_gone(
+    desk: Desk, order: tuple[int, ...], body: bytes
+) -> None:
+    fork(desk, desk.commit(branch="main", g=b"0"), "one")
+    fork(desk, desk.commit(branch="one", f=body), "two")
+    gone = desk.commit(branch="two", f=DELETE)
+    fork(desk, gone, "three")
+    one, two = desk.commit(branch="one", h=b"h"), desk.commit(branch="two", i=b"i")
+    sources = [one, two, undo(desk, gone, "three")]
+    (made,) = desk.merge(*(sources[n] for n in order), branch="main", squash=True)
+    assert desk.files(made) == {"f": body, "g": b"0", "h": b"h", "i": b"i"}

@@ -155,8 +155,13 @@ def test_pach_M4_what_one_source_took_away_of_what_it_shares_with_another_does_n
     kept = data.draw(taken_from(shared))
     taking, growing = file(base + kept), file(base + shared + more)
     # Who comes second is compared with what it shares with the first.
-    one = squashed(*parted, Brought(parted, taking, parted), Brought(both, growing, parted))
-    other = squashed(*parted, Brought(parted, growing, parted), Brought(both, taking, parted))
+    beside = ((both, frozenset({0})),)
+    one = squashed(
+        *parted, Brought(parted, taking, parted), Brought(both, growing, parted, 1, beside)
+    )
+    other = squashed(
+        *parted, Brought(parted, growing, parted), Brought(both, taking, parted, 1, beside)
+    )
     assert read(one) == read(other) == base + kept + more
 
 
@@ -204,9 +209,11 @@ def test_of_sources_that_change_properties_the_last_one_wins(
 
 
 behind = st.lists(files, min_size=1, max_size=3).map(tuple)
+numbers = st.integers(0, 2)
+beside = st.lists(st.tuples(behind, st.frozensets(numbers)), max_size=2).map(tuple)
 
 
-@given(files, st.lists(st.builds(Brought, behind, files, behind), max_size=3))
+@given(files, st.lists(st.builds(Brought, behind, files, behind, numbers, beside), max_size=3))
 def test_nothing_comes_but_from_the_sources_and_nothing_goes_but_what_was_behind_them(
     target: Entry | None, sources: list[Brought]
 ) -> None:

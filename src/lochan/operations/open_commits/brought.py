@@ -6,8 +6,8 @@ where history went criss-cross, or where it shares one with this and another wit
 """
 
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Iterator
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -18,6 +18,20 @@ from lochan.model.ids import EMPTY_TREE, MetaRangeId
 from lochan.model.records import Commit, ValueRecord
 from lochan.operations.open_commits.three_way import Brought
 from lochan.refs.kinship import Kinship
+
+
+class Trees(NamedTuple):
+    """The tree of a source, and those that it is compared with.
+
+    `parted` are those where it parted from the target, `beside` those where it parted from sources
+    before it, with the numbers of these. Others may lie behind them, which are the earlier ones.
+    """
+
+    tree: MetaRangeId
+    earlier: tuple[MetaRangeId, ...]
+    parted: tuple[MetaRangeId, ...]
+    number: int = 0
+    beside: tuple[tuple[tuple[MetaRangeId, ...], frozenset[int]], ...] = ()
 
 
 class _Versions(NamedTuple):
@@ -36,37 +50,41 @@ def trees_behind(
 
     Where there is none, it is the empty one.
     """
-    shared = kinship.latest(base for other in seen for base in kinship.merge_bases(other, commit))
-    return tuple(dict.fromkeys(base.meta_range_id for base in shared)) or (EMPTY_TREE,)
+    bases = (base for other in seen for base in kinship.merge_bases(other, commit))
+    return trees_of(kinship.latest(bases))
 
 
-def brought(
-    snapshots: Snapshots,
-    earlier: Sequence[MetaRangeId],
-    tree: MetaRangeId,
-    parted: Sequence[MetaRangeId],
-) -> Iterator[tuple[bytes, Brought]]:
-    """Give what a tree brings to one that has the earlier trees behind it, in key order.
+def trees_of(commits: Iterable[Commit]) -> tuple[MetaRangeId, ...]:
+    """Name the trees of commits; where there is none, it is the empty one."""
+    return tuple(dict.fromkeys(commit.meta_range_id for commit in commits)) or (EMPTY_TREE,)
 
-    `parted` are the trees where it parted from the target, which others may lie behind.
-    """
-    trees = list(dict.fromkeys((*earlier, *parted)))
-    streams = [_versions(snapshots, number, left, tree) for number, left in enumerate(trees)]
+
+def brought(snapshots: Snapshots, source: Trees) -> Iterator[tuple[bytes, Brought]]:
+    """Give what a tree brings to one that has the earlier trees behind it, in key order."""
+    others = chain.from_iterable(parted for parted, _ in source.beside)
+    trees = list(dict.fromkeys((*source.earlier, *source.parted, *others)))
+    streams = [_versions(snapshots, number, left, source.tree) for number, left in enumerate(trees)]
     merged = heapq.merge(*streams, key=itemgetter(0, 1))
     for key, several in groupby(merged, key=itemgetter(0)):
         rows = {trees[row.number]: row for row in several}
+        if rows.keys().isdisjoint(source.earlier):
+            continue
         right = next(iter(rows.values())).right
         # A tree without a row has the file as it is now.
         lefts = {each: rows[each].left if each in rows else right for each in trees}
-        if not rows.keys().isdisjoint(earlier):
-            yield (
-                key,
-                Brought(
-                    tuple(lefts[each] for each in earlier),
-                    right,
-                    tuple(lefts[each] for each in parted),
+        yield (
+            key,
+            Brought(
+                tuple(lefts[each] for each in source.earlier),
+                right,
+                tuple(lefts[each] for each in source.parted),
+                source.number,
+                tuple(
+                    (tuple(lefts[each] for each in parted), numbers)
+                    for parted, numbers in source.beside
                 ),
-            )
+            ),
+        )
 
 
 def _versions(

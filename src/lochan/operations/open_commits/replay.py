@@ -14,7 +14,7 @@ from typing import Final
 from lochan.model.clock import Span
 from lochan.model.ids import EMPTY_TREE, CommitId, MetaRangeId
 from lochan.model.records import Commit
-from lochan.operations.open_commits.brought import brought, trees_behind
+from lochan.operations.open_commits.brought import Trees, brought, trees_behind
 from lochan.operations.open_commits.file_tree import FileTrees
 from lochan.operations.open_commits.land import Growth
 from lochan.operations.open_commits.published import MARK
@@ -73,7 +73,7 @@ def _tree(
     trees: FileTrees, growth: Growth, commit: Commit, earlier: tuple[MetaRangeId, ...]
 ) -> MetaRangeId:
     base = growth.head.meta_range_id if growth.head else EMPTY_TREE
-    sources = brought(trees.snapshots, earlier, commit.meta_range_id, earlier)
+    sources = brought(trees.snapshots, Trees(commit.meta_range_id, earlier, earlier))
     changes = ((key, partial(merged, [source])) for key, source in sources)
     return trees.changed(base, changes, growth.clocks[-1])
 

@@ -6,30 +6,22 @@ it, so that nothing is brought twice. The comparisons run side by side in key or
 """
 
 import heapq
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
-from typing import NamedTuple
 
 from lochan.committed import Snapshots
 from lochan.model.ids import EMPTY_TREE, MetaRangeId
 from lochan.model.records import Commit
-from lochan.operations.open_commits.brought import brought, trees_behind
+from lochan.operations.open_commits.brought import Trees, brought, trees_of
 from lochan.operations.open_commits.file_change import Decide
 from lochan.operations.open_commits.file_tree import FileTrees
 from lochan.operations.open_commits.land import Growth
 from lochan.operations.open_commits.three_way import Brought, merged
 from lochan.operations.request import Said
 from lochan.refs.kinship import Kinship
-
-
-class _Part(NamedTuple):
-    """The trees between which a source brought something."""
-
-    earlier: tuple[MetaRangeId, ...]
-    tree: MetaRangeId
-    parted: tuple[MetaRangeId, ...]
 
 
 def squashed(
@@ -44,29 +36,36 @@ def squashed(
         yield growth.add(trees.changed(base, changes, growth.clocks[-1]), said)
 
 
-def _parts(kinship: Kinship, head: Commit | None, sources: Sequence[Commit]) -> Iterator[_Part]:
+def _parts(kinship: Kinship, head: Commit | None, sources: Sequence[Commit]) -> Iterator[Trees]:
     """Give the part of each source that brings something."""
     target = [] if head is None else [head]
-    seen = list(target)
+    before: list[Commit] = []
     for source in sources:
-        others = [*seen, *(other for other in sources if other.id != source.id)]
+        others = [*target, *before, *(other for other in sources if other.id != source.id)]
         if any(kinship.is_ancestor(source, other, or_self=True) for other in others):
             continue
-        earlier = trees_behind(kinship, source, seen)
-        parted = trees_behind(kinship, source, target) if len(seen) > len(target) else earlier
-        yield _Part(earlier, source.meta_range_id, parted)
-        seen.append(source)
+        parted = [base for each in target for base in kinship.merge_bases(each, source)]
+        shared = [kinship.merge_bases(other, source) for other in before]
+        beside = defaultdict[tuple[MetaRangeId, ...], set[int]](set)
+        for number, bases in enumerate(shared):
+            beside[trees_of(bases)].add(number)
+        yield Trees(
+            source.meta_range_id,
+            trees_of(kinship.latest(chain(parted, *shared))),
+            trees_of(parted),
+            len(before),
+            tuple((trees, frozenset(numbers)) for trees, numbers in beside.items()),
+        )
+        before.append(source)
 
 
-def _beside(snapshots: Snapshots, parts: Sequence[_Part]) -> Iterator[tuple[bytes, Decide]]:
-    streams = [_numbered(number, brought(snapshots, *part)) for number, part in enumerate(parts)]
+def _beside(snapshots: Snapshots, parts: Sequence[Trees]) -> Iterator[tuple[bytes, Decide]]:
+    streams = [_numbered(brought(snapshots, part)) for part in parts]
     rows = heapq.merge(*streams, key=itemgetter(0, 1))
     for key, several in groupby(rows, key=itemgetter(0)):
         yield key, partial(merged, [source for _, _, source in several])
 
 
-def _numbered(
-    number: int, sources: Iterable[tuple[bytes, Brought]]
-) -> Iterator[tuple[bytes, int, Brought]]:
+def _numbered(sources: Iterable[tuple[bytes, Brought]]) -> Iterator[tuple[bytes, int, Brought]]:
     for key, source in sources:
-        yield key, number, source
+        yield key, source.number, source

@@ -6,9 +6,9 @@ several: after a criss-cross there is no last one. Pieces are followed from vers
 their places (`alignment`), so that of equal ones the right one goes.
 
     pieces        those that the source has and none of the earlier versions are appended. Those
-                  that an earlier version has and the source has not go from the target, and do not
-                  come from a source beside it that has them from there; where that version is not
-                  the target's as well, for else they are the target's, and equal ones are others
+                  that an earlier version has and the source has not go from the target if it has
+                  them from where both parted, and else do not come from those sources beside it
+                  that have them from there; what others have of equal ones stays
     another file  under the same path: the target's goes, and the source's is appended, whole
     no file       where none was earlier, the source's is appended; if the target, or a source
                   before this one, has brought back the same file, what that lacks
@@ -43,16 +43,21 @@ from lochan.operations.open_commits.file_change import (
     properties_of,
 )
 
+Versions = tuple[Entry | None, ...]
+
 
 class Brought(NamedTuple):
     """A file in a source, and in the commits that the target, or a source before, has as well.
 
-    `parted` are its versions where the source parted from the target itself.
+    `parted` are its versions where the source parted from the target itself, `beside` those where
+    it parted from sources before it, with the numbers of these.
     """
 
-    earlier: tuple[Entry | None, ...]
+    earlier: Versions
     right: Entry | None
-    parted: tuple[Entry | None, ...]
+    parted: Versions
+    number: int = 0
+    beside: tuple[tuple[Versions, frozenset[int]], ...] = ()
 
 
 def merged(sources: Sequence[Brought], below: Entry | None) -> FileChange:
@@ -68,8 +73,7 @@ class _Version(NamedTuple):
 
     entry: Entry
     places: dict[int, int]
-    goes_on: bool = True  # from what it has behind it; a target may have taken another way
-    parted: tuple[Entry | None, ...] = ()  # where it parted from the target, if it went on there
+    source: Brought | None = None  # or the target
 
 
 class _Said(NamedTuple):
@@ -84,8 +88,9 @@ class _Merge:
     """The result so far: its pieces are numbered, the target's first, then those appended."""
 
     def __init__(self, sources: Sequence[Brought], below: Entry | None) -> None:
-        seen = [below, *(each for source in sources for each in (*source.earlier, source.right))]
-        self._mark = marks_of(pieces_of(version) for version in seen if version is not None)
+        seen = [below, *chain.from_iterable(map(_versions, sources))]
+        several = {id(version): version for version in seen if version is not None}
+        self._mark = marks_of(map(pieces_of, several.values()))
         self._marks: dict[int, list[Mark]] = {}  # of versions, which are held by `sources`
         self._below = below
         self._there = () if below is None else pieces_of(below)
@@ -94,9 +99,8 @@ class _Merge:
         self._deletes = False  # all that was there
         self._stays_empty = False
         self._empty: list[Entry] = []  # files of no pieces that sources begin
-        self._left: list[Entry] = []  # files that sources had from others beside them, and have not
+        self._left: list[Entry] = []  # files that sources had from others before, and have not
         self._brought: list[_Version] = []
-        self._taken: list[tuple[Entry, Collection[int]]] = []  # pieces that sources took away
         self._epochs = defaultdict[Clock | None, list[_Version]](list)  # the same, by epoch
         self._said: list[_Said] = []
 
@@ -105,7 +109,7 @@ class _Merge:
         below, right = self._below, source.right
         same = [version for version in source.earlier if _is_same(version, right)]
         others = [each for each in source.earlier if each is not None and not _is_same(each, right)]
-        self._left += [other for other in others if other not in source.parted]
+        self._leave([other for other in others if other not in source.parted])
         decided = below is not None and any(is_same_file(below, other) for other in others)
         if not same or (decided and not _is_same(below, right)):
             was = any(each is not None and not _is_same(each, right) for each in source.parted)
@@ -125,21 +129,25 @@ class _Merge:
             self._deletes,
             pieces,
             gone=frozenset(place for place in self._gone if place < first),
-            creates=stays or any(self._is_begun(each) for each in self._empty),
+            creates=stays or bool(self._empty),
             properties=self._properties(),
         )
 
+    def _leave(self, files: Sequence[Entry]) -> None:
+        """Let no empty file come that sources before have begun, and this one had, and has not."""
+        self._left += files
+        self._empty = [
+            each for each in self._empty if not any(is_same_file(each, left) for left in files)
+        ]
+
     def _begin(self, source: Brought, others: Sequence[Entry]) -> None:
         """Append a file whole; what sources bring of others that it had before does not come."""
-        beside = [other for other in others if other not in source.parted]
-        taken = [(other, range(len(pieces_of(other)))) for other in beside]
-        for other, places in taken:
-            self._gone |= self._places(other, places, self._beside(other))
+        for other in others:
+            self._gone |= self._in_sources(source, other, range(len(pieces_of(other))))
         if source.right is not None:
-            self._append_whole(source.right)
-        self._taken += taken
+            self._append_whole(source, source.right)
 
-    def _append_whole(self, right: Entry) -> None:
+    def _append_whole(self, source: Brought, right: Entry) -> None:
         known = list(self._beside(right))
         if self._below is not None and is_same_file(self._below, right):
             known.insert(0, self._target(self._below))
@@ -147,36 +155,35 @@ class _Merge:
         for version in known:
             there = self._aligned(right, version.entry)
             places |= {n: version.places[m] for n, m in there.items() if m in version.places}
-        if not known and not pieces_of(right):
+        if not self._gone.isdisjoint(places.values()):
+            # It has brought back what sources before it had, and another of them took away.
+            again = self._held(right, chain.from_iterable(parted for parted, _ in source.beside))
+            places = {n: m for n, m in places.items() if m not in self._gone or n not in again}
+        was_left = any(is_same_file(left, right) for left in self._left)
+        if not pieces_of(right) and (not known or was_left):
             self._empty.append(right)
-        pieces = self._append(_Version(right, places), set(places))
+        pieces = self._append(_Version(right, places, source), set(places))
         self._said.append(_Said(right, properties_of(right) != UNSAID, pieces))
 
     def _grow(self, known: Sequence[Entry], others: Sequence[Entry], source: Brought) -> None:
         """Take away what was taken from the versions that are known, and append what is new."""
         right = source.right
-        targets = [] if self._below is None else [self._target(self._below)]
         versions = [*known, *others]
         kept = self._kept(versions, right)
-        gone, taken = set[int](), []
+        gone = set[int]()
         for version, places in zip(versions, kept, strict=True):
             lost = [place for place in range(len(pieces_of(version))) if place not in places]
-            if version in source.parted:
-                gone |= self._places(version, lost, targets)
-            else:
-                gone |= self._places(version, lost, [*targets, *self._beside(version)])
-                taken.append((version, lost))
+            gone |= self._in_target(source, version, lost)
+            gone |= self._in_sources(source, version, lost)
         for version, places in zip(versions, kept, strict=True) if gone else ():
-            gone -= self._places(version, places, targets)
+            gone -= self._in_target(source, version, places)
         self._gone |= gone
         if right is not None:
             self._stays_empty |= not pieces_of(right)
             behind = {place for places in kept for place in places.values()}
-            grown = _Version(right, {}, parted=source.parted)
-            pieces = self._append(grown, behind - self._back(source, right))
+            pieces = self._append(_Version(right, {}, source), behind - self._back(source, right))
             changed = properties_of(right) not in map(properties_of, known)
             self._said.append(_Said(right, changed, pieces))
-        self._taken += taken
 
     def _kept(self, versions: Sequence[Entry], right: Entry | None) -> list[dict[int, int]]:
         """Say of each version which of its pieces are in the source, and where."""
@@ -207,9 +214,8 @@ class _Merge:
     def _append(self, version: _Version, behind: Collection[int]) -> range:
         """Append what a source has that is not behind it; says where that is in the result."""
         first = end = len(self._there) + len(self._added)
-        taken = self._taken_from(version.entry)
         for place, piece in enumerate(pieces_of(version.entry)):
-            if place not in behind and place not in taken:
+            if place not in behind:
                 version.places[place] = end
                 self._added.append(piece)
                 end += 1
@@ -230,7 +236,7 @@ class _Merge:
         known = {*there, *self._held(right, source.parted)}
         back, brought = set[int](), set[int]()
         for other in self._beside(right):
-            held = self._held(other.entry, other.parted)
+            held = self._held(other.entry, other.source.parted if other.source else ())
             for place, its in self._aligned(right, other.entry).items():
                 if its in other.places:
                     brought.add(place)
@@ -243,32 +249,19 @@ class _Merge:
         same = [each for each in before if each is not None and is_same_file(each, version)]
         return {place for one in same for place in self._aligned(one, version).values()}
 
-    def _taken_from(self, right: Entry) -> set[int]:
-        """Say which pieces of a source others before it have taken away, as if it came first."""
-        found = set[int]()
-        for version, lost in self._taken:
-            if lost and is_same_file(version, right):
-                there = _goes_on(self._aligned(version, right))
-                found |= {there[place] for place in lost if place in there}
-        return found
-
     def _properties(self) -> Properties | None:
         """Give what is said of the file, if that is not what is said of the target's."""
         stays = None if self._below is None or self._deletes else properties_of(self._below)
         now = stays
         for said in self._said:
-            brings = self._is_begun(said.file) or not self._gone.issuperset(said.pieces)
+            begins = any(each is said.file for each in self._empty)
+            brings = begins or not self._gone.issuperset(said.pieces)
             if (said.changed and (brings or stays is not None)) or (now is None and brings):
                 now = properties_of(said.file)
         return None if now == stays else now
 
-    def _is_begun(self, file: Entry) -> bool:
-        """Say whether a source begins this empty file, and none had it and has it no more."""
-        begun = any(each is file for each in self._empty)
-        return begun and not any(is_same_file(file, left) for left in self._left)
-
     def _target(self, below: Entry) -> _Version:
-        return _Version(below, {place: place for place in range(len(self._there))}, goes_on=False)
+        return _Version(below, {place: place for place in range(len(self._there))})
 
     def _beside(self, entry: Entry) -> list[_Version]:
         """Give the versions of a file in the sources so far."""
@@ -276,15 +269,41 @@ class _Merge:
         maybe = self._brought if is_plain(entry) else chain.from_iterable(several)
         return [version for version in maybe if is_same_file(version.entry, entry)]
 
-    def _places(
-        self, version: Entry, wanted: Collection[int], others: Iterable[_Version]
-    ) -> set[int]:
-        """Find pieces of a version in the result, by way of others."""
+    def _in_target(self, source: Brought, version: Entry, wanted: Collection[int]) -> set[int]:
+        """Find pieces of an earlier version that the target has from where both parted."""
+        targets = [] if self._below is None else [self._target(self._below)]
+        return self._places(version, wanted, source.parted, targets)
+
+    def _in_sources(self, source: Brought, version: Entry, wanted: Collection[int]) -> set[int]:
+        """Find pieces of an earlier version that sources have from where both parted, and bring.
+
+        What the target had there, too, is its own; a source that brings it has brought it back.
+        """
         found = set[int]()
-        for other in others if wanted else ():
-            there = self._aligned(version, other.entry)
-            there = _goes_on(there) if other.goes_on else there
-            found |= {other.places[there[n]] for n in wanted if there.get(n) in other.places}
+        several = self._beside(version) if source.beside and wanted else ()
+        theirs = set(wanted) - self._held(version, source.parted) if several else ()
+        for parted, numbers in source.beside if theirs else ():
+            others = [each for each in several if each.source and each.source.number in numbers]
+            found |= self._places(version, theirs, parted, others)
+        return found
+
+    def _places(
+        self, version: Entry, wanted: Collection[int], parted: Versions, others: Sequence[_Version]
+    ) -> set[int]:
+        """Find pieces of a version in the result, by way of others and where both parted."""
+        found = set[int]()
+        if not wanted or not others:
+            return found
+        for shared in (version,) if version in parted else parted:
+            if shared is None or not is_same_file(shared, version):
+                continue
+            known = self._aligned(version, shared)
+            for other in others:
+                there = self._aligned(shared, other.entry)
+                # A target may have taken another way than on from what it has behind it.
+                there = there if other.source is None else _goes_on(there)
+                places = {there[known[n]] for n in wanted if known.get(n) in there}
+                found |= {other.places[place] for place in places if place in other.places}
         return found
 
     def _aligned(self, one: Entry, other: Entry) -> dict[int, int]:
@@ -295,6 +314,11 @@ class _Merge:
         if found is None:
             found = self._marks[id(entry)] = [self._mark(piece) for piece in pieces_of(entry)]
         return found
+
+
+def _versions(source: Brought) -> Versions:
+    beside = chain.from_iterable(versions for versions, _ in source.beside)
+    return (*source.earlier, source.right, *source.parted, *beside)
 
 
 def _goes_on(places: dict[int, int]) -> dict[int, int]:
