@@ -256,3 +256,17 @@ def test_a_file_that_a_source_brought_back_comes_though_another_has_it_gone(
     sources = [one, two, undo(desk, gone, "three")]
     (made,) = desk.merge(*(sources[n] for n in order), branch="main", squash=True)
     assert desk.files(made) == {"f": body, "g": b"0", "h": b"h", "i": b"i"}
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_an_object_that_a_source_replaced_does_not_come_by_another_one_that_appended_to_it(
+    desk: Desk, order: tuple[int, ...]
+) -> None:
+    fork(desk, desk.commit(branch="main", g=b"0"), "one")
+    fork(desk, whole(desk, "one", b"A"), "two")
+    grown = desk.commit(branch="two", f=b"b")
+    fork(desk, grown, "three")
+    one, two = desk.commit(branch="one", f=b"c"), desk.commit(branch="two", h=b"h")
+    sources, bodies = [one, two, whole(desk, "three", b"D")], [b"c", b"", b"D"]
+    (made,) = desk.merge(*(sources[n] for n in order), branch="main", squash=True)
+    assert desk.read("f", made) == b"".join(bodies[n] for n in order)

@@ -24,7 +24,8 @@ class Trees(NamedTuple):
     """The tree of a source, and those that it is compared with.
 
     `parted` are those where it parted from the target, `beside` those where it parted from sources
-    before it, with the numbers of these. Others may lie behind them, which are the earlier ones.
+    before it and not from the target, with the numbers of these. The last of all are the earlier
+    ones.
     """
 
     tree: MetaRangeId

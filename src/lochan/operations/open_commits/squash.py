@@ -42,13 +42,16 @@ def _parts(kinship: Kinship, head: Commit | None, sources: Sequence[Commit]) -> 
     before: list[Commit] = []
     for source in sources:
         others = [*target, *before, *(other for other in sources if other.id != source.id)]
-        if any(kinship.is_ancestor(source, other, or_self=True) for other in others):
+        if _is_behind(kinship, source, others):
             continue
         parted = [base for each in target for base in kinship.merge_bases(each, source)]
         shared = [kinship.merge_bases(other, source) for other in before]
         beside = defaultdict[tuple[MetaRangeId, ...], set[int]](set)
         for number, bases in enumerate(shared):
-            beside[trees_of(bases)].add(number)
+            # What the target has behind it as well is the target's.
+            theirs = [base for base in bases if not _is_behind(kinship, base, target)]
+            if theirs:
+                beside[trees_of(theirs)].add(number)
         yield Trees(
             source.meta_range_id,
             trees_of(kinship.latest(chain(parted, *shared))),
@@ -57,6 +60,10 @@ def _parts(kinship: Kinship, head: Commit | None, sources: Sequence[Commit]) -> 
             tuple((trees, frozenset(numbers)) for trees, numbers in beside.items()),
         )
         before.append(source)
+
+
+def _is_behind(kinship: Kinship, commit: Commit, others: Sequence[Commit]) -> bool:
+    return any(kinship.is_ancestor(commit, other, or_self=True) for other in others)
 
 
 def _beside(snapshots: Snapshots, parts: Sequence[Trees]) -> Iterator[tuple[bytes, Decide]]:

@@ -50,7 +50,7 @@ class Brought(NamedTuple):
     """A file in a source, and in the commits that the target, or a source before, has as well.
 
     `parted` are its versions where the source parted from the target itself, `beside` those where
-    it parted from sources before it, with the numbers of these.
+    it parted from sources before it and not from the target, with the numbers of these.
     """
 
     earlier: Versions
@@ -271,8 +271,11 @@ class _Merge:
 
     def _in_target(self, source: Brought, version: Entry, wanted: Collection[int]) -> set[int]:
         """Find pieces of an earlier version that the target has from where both parted."""
-        targets = [] if self._below is None else [self._target(self._below)]
-        return self._places(version, wanted, source.parted, targets)
+        found = set[int]()
+        if self._below is not None and wanted:
+            for shared in _ways(version, source.parted):
+                found |= self._places(version, wanted, shared, self._target(self._below))
+        return found
 
     def _in_sources(self, source: Brought, version: Entry, wanted: Collection[int]) -> set[int]:
         """Find pieces of an earlier version that sources have from where both parted, and bring.
@@ -280,31 +283,23 @@ class _Merge:
         What the target had there, too, is its own; a source that brings it has brought it back.
         """
         found = set[int]()
-        several = self._beside(version) if source.beside and wanted else ()
-        theirs = set(wanted) - self._held(version, source.parted) if several else ()
+        theirs = set(wanted) - self._held(version, source.parted) if source.beside else ()
         for parted, numbers in source.beside if theirs else ():
-            others = [each for each in several if each.source and each.source.number in numbers]
-            found |= self._places(version, theirs, parted, others)
+            for shared in _ways(version, parted):
+                for other in self._beside(shared):
+                    if other.source is not None and other.source.number in numbers:
+                        found |= self._places(version, theirs, shared, other)
         return found
 
     def _places(
-        self, version: Entry, wanted: Collection[int], parted: Versions, others: Sequence[_Version]
+        self, version: Entry, wanted: Collection[int], shared: Entry, other: _Version
     ) -> set[int]:
-        """Find pieces of a version in the result, by way of others and where both parted."""
-        found = set[int]()
-        if not wanted or not others:
-            return found
-        for shared in (version,) if version in parted else parted:
-            if shared is None or not is_same_file(shared, version):
-                continue
-            known = self._aligned(version, shared)
-            for other in others:
-                there = self._aligned(shared, other.entry)
-                # A target may have taken another way than on from what it has behind it.
-                there = there if other.source is None else _goes_on(there)
-                places = {there[known[n]] for n in wanted if known.get(n) in there}
-                found |= {other.places[place] for place in places if place in other.places}
-        return found
+        """Find pieces of a version in the result, by way of another and where both parted."""
+        known, there = self._aligned(version, shared), self._aligned(shared, other.entry)
+        # A target may have taken another way than on from what it has behind it.
+        there = there if other.source is None else _goes_on(there)
+        places = {there[known[n]] for n in wanted if known.get(n) in there}
+        return {other.places[place] for place in places if place in other.places}
 
     def _aligned(self, one: Entry, other: Entry) -> dict[int, int]:
         return aligned(self._marked(one), self._marked(other))
@@ -319,6 +314,13 @@ class _Merge:
 def _versions(source: Brought) -> Versions:
     beside = chain.from_iterable(versions for versions, _ in source.beside)
     return (*source.earlier, source.right, *source.parted, *beside)
+
+
+def _ways(version: Entry, parted: Versions) -> list[Entry]:
+    """Give the versions by which pieces of another are found: itself, if it is one of them."""
+    if version in parted:
+        return [version]
+    return [each for each in parted if each is not None and is_same_file(each, version)]
 
 
 def _goes_on(places: dict[int, int]) -> dict[int, int]:
