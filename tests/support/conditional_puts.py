@@ -83,6 +83,11 @@ def of_another(stage: Stage) -> None:
     put(stage, b"x", b"x")
 
 
+def commit_another(stage: Stage) -> None:
+    of_another(stage)
+    record(stage)
+
+
 SEALS: dict[str, Story] = {
     "sealed": sealed,
     "committed": record,

@@ -7,7 +7,6 @@ from contextlib import suppress
 import pytest
 
 from lochan.errors import Conflict, PredicateFailed
-from lochan.model.ids import BranchName, ObjectKey
 from lochan.operations.branches import create_branch
 from lochan.operations.conditions import Condition, if_absent, if_match, if_present
 from lochan.operations.merge import MergeRequest, merge
@@ -24,10 +23,9 @@ from support.branch_content import (
     put,
     record,
 )
+from support.conditional_puts import DEV, KEY, nothing
+from support.conditional_puts import put_if as try_put_if
 from support.lakes import MAIN, Stage, open_stage
-
-KEY = ObjectKey(b"a")
-DEV = BranchName("dev")
 
 
 class Overtaken(Exception):
@@ -35,19 +33,10 @@ class Overtaken(Exception):
 
 
 def put_if(stage: Stage, body: bytes, condition: Condition) -> bool:
-    try:
-        put_object(stage.lake, stage.repository, MAIN, KEY, body, condition=condition)
-    except PredicateFailed:
-        return False
-    except Conflict as error:
-        if error.code != "write-overtaken":
-            raise
-        raise Overtaken from error
-    return True
-
-
-def nothing(stage: Stage) -> None:
-    """Leave a lake as it is."""
+    done = try_put_if(stage, body, condition)
+    if done is None:
+        raise Overtaken
+    return done
 
 
 def committed_one(stage: Stage) -> None:

@@ -23,8 +23,8 @@ from support.conditional_puts import (
     DEV,
     OURS,
     Story,
+    commit_another,
     is_now,
-    of_another,
     one_committed,
     one_deleted,
     put_if,
@@ -101,10 +101,6 @@ def test_rel_H5_what_was_judged_before_a_hard_reset_is_not_written_over_it() -> 
             hard_reset(stage.lake, stage.repository, MAIN, first)
             was_reset.append(value(stage) is None)
 
-    def commit_another(stage: Stage) -> None:
-        of_another(stage)
-        record(stage)
-
     times = 0
     for _, harried in every_two_places(one_committed, set_back, commit_another):
         ours = put_if(harried, OURS, is_now(b"0"))
@@ -131,10 +127,6 @@ def test_rel_H5_what_was_judged_before_a_revert_is_not_written_over_it(put_away:
             record(stage)
             MOVES["revert"](stage)
             reverted.append(True)
-
-    def commit_another(stage: Stage) -> None:
-        of_another(stage)
-        record(stage)
 
     times = 0
     for _, harried in every_two_places(staged_over, commit_and_revert, commit_another):
