@@ -9,15 +9,16 @@ import pytest
 
 from lochan.faults import Fault
 from lochan.kv.table import Stored
+from lochan.model.keys import CLOCKS
 from lochan.model.records import Branch, Repository
 from lochan.operations import reset as resetting
 from lochan.operations import stage_if as conditional
 from lochan.operations.lake import Lake
 from lochan.testing.simulation import Explored, World, explore, random_runs
 from lochan.testing.simulation.explorer import Check
-from lochan.testing.simulation.faults import fail_nth
+from lochan.testing.simulation.faults import Step, fail_nth
 from support.chaos import AnyReads, run_chaos
-from support.protocol_runs import FAULTS, failed
+from support.protocol_runs import ALL, FAULTS, failed
 from support.protocol_scopes import STAGED, Scope, commits_and_cleans, reads, writes
 from support.simulated_lake import Scene
 from support.tally import Tally
@@ -42,6 +43,20 @@ def test_rel_V4_whatever_call_fails_nothing_is_lost_and_the_next_commit_holds_al
         tally(calls=1, violations=int(failure.seen.wrong is not None))
         failure.require_clean()
     assert all(points[fault] > 100 for fault in FAULTS)
+
+
+def test_rel_R2_a_repository_is_whole_though_a_commit_was_published_without_its_row() -> None:
+    """Whoever misses a row of the clock index finds its commit by walking, and writes it."""
+
+    def plan(step: Step) -> Fault:
+        if step.process == "ender":
+            return Fault.CRASH_BEFORE
+        is_row = step.operation == "set" and step.key.startswith(CLOCKS.decode())
+        return Fault.ERROR if is_row else Fault.OK
+
+    scope = ALL["end, commit"]
+    seen = random_runs(scope.make_faulty, scope.check, [1], plan=lambda _: plan)
+    assert seen.wrong is None
 
 
 def test_rel_V3_servers_that_crash_stores_that_fail_and_clocks_that_jump(tally: Tally) -> None:

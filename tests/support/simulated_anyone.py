@@ -3,17 +3,14 @@
 
 `Client.put` on condition of absence counts who was the first, for scenes in which no key ends.
 Where keys come and go, a conditional write that succeeded is judged as a read, too: while it went
-on there was a moment at which the key was as the condition says. Of a refused one nothing follows.
+on there was a moment at which the key was as the condition says. A refused one is in no commit.
 """
 
-from lochan.errors import Conflict, PredicateFailed
 from lochan.model.ids import BranchName, ObjectKey
 from lochan.operations.conditions import if_absent, if_match
-from lochan.operations.put_object import stage_entry
 from lochan.operations.reset import reset, reset_object, reset_prefix
 from support.lakes import MAIN
 from support.simulated_client import KEYS, Work
-from support.simulated_ground import entry_of
 from support.simulated_mover import Mover
 
 
@@ -49,18 +46,11 @@ class Anyone(Mover):
         return self._resets(branch, keys, lambda: reset_prefix(*where))
 
     def _put_over(self, expected: str | None, key: str, tag: str, branch: str) -> None:
-        name, where = f"{branch}:{key}", (*self._where, BranchName(branch), ObjectKey(key.encode()))
+        name = f"{branch}:{key}"
         condition = if_absent if expected is None else if_match(expected)
 
         def put() -> str | None:
-            try:
-                stage_entry(*where, entry_of(tag), condition=condition)
-            except PredicateFailed as error:  # it may have been seen for a while (G5)
-                self.scene.refused.append((name, tag))
-                raise Conflict("refused") from error
-            except Conflict:
-                self.scene.overtaken.append((name, tag))
-                raise
+            self._stage_if(key, tag, branch, condition)
             return expected
 
         history = self.scene.history

@@ -75,17 +75,22 @@ class Client:
             if condition is None:
                 stage_entry(*where, entry_of(tag))
                 return
-            try:
-                stage_entry(*where, entry_of(tag), condition=condition)
-            except PredicateFailed as error:  # it may have been seen for a while (G5)
-                self.scene.refused.append((name, tag))
-                raise Conflict("refused") from error
-            except Conflict:
-                self.scene.overtaken.append((name, tag))
-                raise
+            self._stage_if(key, tag, branch, condition)
             self.scene.won.append(name)
 
         return self._writes({name: tag}, work)
+
+    def _stage_if(self, key: str, tag: str, branch: str, condition: Condition) -> None:
+        """Put on a condition; the scene is told of one that must be in no commit, or may be."""
+        where = (*self._where, BranchName(branch), ObjectKey(key.encode()))
+        try:
+            stage_entry(*where, entry_of(tag), condition=condition)
+        except PredicateFailed as error:  # it may have been seen for a while (G5)
+            self.scene.refused.append((f"{branch}:{key}", tag))
+            raise Conflict("refused") from error
+        except Conflict:
+            self.scene.overtaken.append((f"{branch}:{key}", tag))
+            raise
 
     def delete(self, key: str, branch: str = MAIN) -> Work:
         where = (*self._where, BranchName(branch), [ObjectKey(key.encode())])

@@ -10,12 +10,14 @@ of success after it (R17).
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from lochan.errors import NotFound
+from lochan.errors import Conflict, NotFound
 from lochan.kv.store import Store, Versioned
+from lochan.model.clock import own
 from lochan.model.codec import decode_repository
 from lochan.model.keys import GRAVELER, clock_key, partition_of
 from lochan.model.records import Repository, RepositoryState
 from lochan.refs import deletion
+from lochan.refs.clock_index import ClockIndex
 from lochan.refs.creation import create_repository
 from lochan.refs.repositories import CREATION_S, get_repository
 from lochan.refs.tables import RepositoryTables, repositories
@@ -77,10 +79,11 @@ class RepositoryScene(Scene):
         tables = RepositoryTables.of(self.inner, repository)
         try:
             branch = tables.branches.get(MAIN.encode()).record
-            commit = tables.commits.get(branch.commit_id.encode()).record
-            clock = commit.clocks[-1]
-            self.inner.get(partition_of(repository), clock_key(clock.branch, clock.commit))
-        except NotFound as error:
+            head = tables.commits.get(branch.commit_id.encode()).record
+            if not head.parents:  # a creation ends after this row; any other is found without it
+                self.inner.get(partition_of(repository), clock_key(*own(head)))
+            ClockIndex.of(self.inner, repository).require_published(head)
+        except (Conflict, NotFound) as error:
             raise Broken(f"R2: an active repository lacks what belongs to it: {error}") from error
 
 
