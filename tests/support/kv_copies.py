@@ -23,7 +23,7 @@ from lochan.operations.kv_copy import copy_lake
 from lochan.operations.kv_copy_ledger import Ledger, Phase
 from lochan.operations.lake import Lake
 from lochan.operations.put_object import put_object
-from lochan.operations.read_object import stat_object
+from lochan.operations.read_object import get_object
 from lochan.refs.partitions import FIXED, names_of, noted_tokens, repository_partitions
 from lochan.refs.repositories import get_repository
 from support.grown_lake import DEV, MAIN, NAME, open_lake
@@ -65,7 +65,7 @@ class Writer:
 
     def __init__(self, lake: Lake, repository: Repository, branch: BranchName, name: str) -> None:
         self.lake, self.repository, self.branch, self.name = lake, repository, branch, name
-        self.acknowledged: dict[ObjectKey, int] = {}  # the size that was last put
+        self.acknowledged: dict[ObjectKey, int] = {}  # the number that was last put
         self.failure: LochanError | None = None
         self.stopped = threading.Event()
         self.busy = threading.Event()
@@ -76,7 +76,7 @@ class Writer:
             number += 1
             key = ObjectKey(f"{self.name}/{number % KEYS:05}".encode())
             try:
-                put_object(self.lake, self.repository, self.branch, key, b"x" * number)
+                put_object(self.lake, self.repository, self.branch, key, str(number).encode())
                 self.acknowledged[key] = number
                 self.busy.set()
                 if number % 5 == 0 and number <= 5 * COMMITS:
@@ -128,9 +128,10 @@ def at_work(*writers: Writer) -> Iterator[Settling]:
 def assert_all_there(lake: Lake, *writers: Writer) -> None:
     """Check that a lake shows everything that writers were told is safe."""
     for writer in writers:
-        for key, size in writer.acknowledged.items():
+        for key, number in writer.acknowledged.items():
             # One that was put and not acknowledged may have come after it.
-            assert stat_object(lake, writer.repository, writer.branch, key).size >= size
+            _, reading = get_object(lake, writer.repository, writer.branch, key)
+            assert int(reading.read()) >= number
 
 
 def moved(stage: Stage, target: Store, deaths: Sequence[int]) -> tuple[Stage, list[Writer]]:
