@@ -48,15 +48,20 @@ def test_rel_V4_whatever_call_fails_nothing_is_lost_and_the_next_commit_holds_al
 def test_rel_R2_a_repository_is_whole_though_a_commit_was_published_without_its_row() -> None:
     """Whoever misses a row of the clock index finds its commit by walking, and writes it."""
 
+    refused = []
+
     def plan(step: Step) -> Fault:
         if step.process == "ender":
             return Fault.CRASH_BEFORE
-        is_row = step.operation == "set" and step.key.startswith(CLOCKS.decode())
-        return Fault.ERROR if is_row else Fault.OK
+        if step.operation != "set" or not step.key.startswith(CLOCKS.decode()):
+            return Fault.OK
+        refused.append(step.key)
+        return Fault.ERROR
 
     scope = ALL["end, commit"]
     seen = random_runs(scope.make_faulty, scope.check, [1], plan=lambda _: plan)
     assert seen.wrong is None
+    assert refused
 
 
 def test_rel_V3_servers_that_crash_stores_that_fail_and_clocks_that_jump(tally: Tally) -> None:
