@@ -7,6 +7,7 @@ place, and two names that differ in such bytes would be one.
 
 import re
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
@@ -14,6 +15,7 @@ import msgspec
 from falcon.util.uri import parse_query_string
 
 from lochan.errors import InvalidInput
+from lochan.shapes.fields import Timestamp
 
 _BEYOND_ASCII: Final = re.compile("%[89a-fA-F]|[^\\x00-\\x7f]")
 _REPLACED: Final = "\ufffd"
@@ -21,11 +23,9 @@ _REPLACED: Final = "\ufffd"
 
 def query_reader(shape: type[msgspec.Struct]) -> Callable[[str], msgspec.Struct]:
     """Make what reads a query string. It raises InvalidInput."""
-    several = {
-        field.encode_name
-        for field in msgspec.structs.fields(shape)
-        if str(field.type).find("tuple") >= 0
-    }
+    types = {field.encode_name: str(field.type) for field in msgspec.structs.fields(shape)}
+    several = {name for name, type_ in types.items() if "tuple" in type_}
+    moments = {name for name, type_ in types.items() if "datetime" in type_}
 
     def read(text: str) -> msgspec.Struct:
         _require_utf8(text)
@@ -35,6 +35,8 @@ def query_reader(shape: type[msgspec.Struct]) -> Callable[[str], msgspec.Struct]
                 found[name] = value if isinstance(value, list) else [value]
             elif isinstance(value, list):
                 raise InvalidInput(f"the parameter {name!r} is there {len(value)} times; give one")
+            elif name in moments:
+                found[name] = _moment(name, value)
         try:
             return msgspec.convert(found, shape, strict=False)
         except msgspec.ValidationError as error:
@@ -50,6 +52,17 @@ def require_text(path: str) -> None:
     """
     if _REPLACED in path:
         raise _not_utf8("path")
+
+
+def _moment(name: str, value: str) -> datetime:
+    # Strictly: where words stand for numbers, too, the year 2025 would be a second of 1970.
+    try:
+        return msgspec.convert(value, Timestamp)
+    except msgspec.ValidationError as error:
+        raise InvalidInput(
+            f"the parameter {name!r} is {value!r}; give a time in RFC 3339 form with its zone, such"
+            " as 2025-07-01T00:00:00Z (a + of a zone is written as %2B)"
+        ) from error
 
 
 def _require_utf8(query: str) -> None:

@@ -75,6 +75,14 @@ def test_a_log_ends_at_a_date_or_a_commit(lake: WebLake) -> None:
     assert messages(lake, "main~3") == ["0 a/1", "Repository created"]
 
 
+@pytest.mark.parametrize("since", ["2001", "-102", "1e9", "2001-09-09", "2001-09-09T01:46:42", ""])
+def test_a_date_of_a_log_without_its_time_and_zone_is_refused(lake: WebLake, since: str) -> None:
+    history(lake)
+    answer = lake.get("/refs/main/commits", since=since)
+    assert answer.status_code == 400
+    assert f"the parameter 'since' is {since!r}" in answer.json["message"]
+
+
 def test_a_log_leaves_merges_out_by_path_and_follows_first_parents(parted: WebLake) -> None:
     parted.merge("dev", "main", strategy="source-wins", message="merge")
     assert "merge" in messages(parted)
